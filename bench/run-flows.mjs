@@ -66,9 +66,9 @@ async function sizes() {
 }
 
 function heading() {
-  const { cpu, cores, node, date } = machine();
+  const { cpu, cores, node, date, commit } = machine();
   const { rounds, ms } = plan;
-  return `${cpu}, ${cores} cores, Node ${node}, ${date}; ${rounds} rounds of ${ms / 1000} s each, in turns, after a warm-up.`;
+  return `Commit ${commit}. ${cpu}, ${cores} cores, Node ${node}, ${date}; ${rounds} rounds of ${ms / 1000} s each, in turns, after a warm-up.`;
 }
 
 function turnTable(measured) {

@@ -1,4 +1,4 @@
-// `npm run bench -- guard [--quick]`: what the guard adds to a call, in CPU of the gateway's process. One gateway for each row, each in its own
+// `npm run bench -- guard [--quick] [--write]`: what the guard adds to a call, in CPU of the gateway's process. One gateway for each row, each in its own
 // process before a server in it, called in turns, and started several times. The ratio is the median of those within single rounds.
 // Then what budgets add: a build with and one without them, before a server on stdio.
 import { fork } from 'node:child_process';
@@ -6,6 +6,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'node:http';
 import { build } from './guard/build.mjs';
+import { renewResults } from './report/results-page.mjs';
+import { machine } from './report/summary.mjs';
 
 const isQuick = process.argv.includes('--quick');
 const [LIVES, ROUNDS, CALLS, IN_FLIGHT] = isQuick ? [1, 5, 1000, 16] : [4, 12, 3000, 16];
@@ -22,9 +24,13 @@ const HEADERS = {
 };
 
 const agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
+const { cpu, cores, node, date, commit } = machine();
+const page = [
+  `Commit ${commit}. ${cpu}, ${cores} cores, Node ${node}, ${date}; ${LIVES} processes of each, ${ROUNDS} rounds of ${CALLS} calls in each, ${IN_FLIGHT} in flight.`,
+];
 
 const GUARDS = ['plain', 'rules', 'when', 'pins', 'audit', 'all'].map((row) => ({ row }));
-await compare(GUARDS, SMALL, CALLS);
+await compare(GUARDS, { title: 'one guard after the other', text: SMALL, count: CALLS });
 const BUDGETS = [
   { row: 'without budgets', built: await build({ budgets: false }) },
   { row: 'with budgets', built: await build({ budgets: true }) },
@@ -33,13 +39,14 @@ for (const [text, calls] of [
   [SMALL, CALLS],
   [LARGE, CALLS / 10],
 ]) {
-  console.log(`\n${Buffer.byteLength(JSON.stringify(text))} bytes there and back`);
-  await compare(BUDGETS, text, calls);
+  const title = `budgets, ${Buffer.byteLength(JSON.stringify(text)).toLocaleString('en')} bytes there and back`;
+  await compare(BUDGETS, { title, text, count: calls });
 }
+if (process.argv.includes('--write')) renewResults('guard', page.join('\n\n'));
 process.exit();
 
 /** The first one is what the others are compared with. */
-async function compare(subjects, text, count) {
+async function compare(subjects, { title, text, count }) {
   const body = toBody(text);
   const costs = Object.fromEntries(subjects.map(({ row }) => [row, []]));
   for (let life = 0; life < LIVES; life++) {
@@ -56,19 +63,27 @@ async function compare(subjects, text, count) {
     }
     for (const { child } of gateways) child.kill();
   }
-  print(costs);
+  print(title, costs);
 }
 
-function print(costs) {
+function print(title, costs) {
   const [first] = Object.values(costs);
-  const widest = Math.max(...Object.keys(costs).map((row) => row.length));
-  for (const [row, spent] of Object.entries(costs)) {
+  const head = [
+    title,
+    'CPU µs per call, median',
+    'lowest',
+    'ratio of the lowest',
+    'median of the ratios within rounds',
+  ];
+  const lines = Object.entries(costs).map(([row, spent]) => {
     const ratio = median(spent.map((cost, index) => cost / first[index]));
-    const [cost, lowest] = [median(spent), Math.min(...spent)];
-    const ofLowest = lowest / Math.min(...first);
-    const told = `${cost.toFixed(1).padStart(7)} µs CPU a call, lowest ${lowest.toFixed(1)} (${ofLowest.toFixed(2)} ×)`;
-    console.log(`${row.padEnd(widest)} ${told}  ${ratio.toFixed(2)} ×`);
-  }
+    const lowest = Math.min(...spent);
+    const figures = [median(spent).toFixed(1), lowest.toFixed(1), lowest / Math.min(...first), ratio];
+    return [row, ...figures.map((figure) => (typeof figure === 'number' ? figure.toFixed(2) : figure))];
+  });
+  const table = [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n');
+  console.log(`\n${table}`);
+  page.push(table);
 }
 
 function toBody(text) {

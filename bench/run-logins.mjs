@@ -1,10 +1,12 @@
-// `npm run bench -- logins [--quick]`: what a login costs a call. Three gateways, without a login, with a key and with a token, take turns in
+// `npm run bench -- logins [--quick] [--write]`: what a login costs a call. Three gateways, without a login, with a key and with a token, take turns in
 // one run; each round is CPU time per call of the gateway's process.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, createServer, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { SignJWT, exportJWK, generateKeyPair } from 'jose';
+import { renewResults } from './report/results-page.mjs';
+import { machine } from './report/summary.mjs';
 
 const isQuick = process.argv.includes('--quick');
 const [ROUNDS, CALLS, WARM_UP] = isQuick ? [5, 500, 500] : [15, 2000, 3000];
@@ -24,15 +26,16 @@ const taken = new Map(subjects.map(({ name }) => [name, []]));
 for (let round = 0; round < ROUNDS; round++)
   for (const subject of rotated(round)) taken.get(subject.name).push(await measure(subject));
 
-const base = median(taken.get('none'));
-console.log('login   CPU per call   beside none (median of the rounds, each beside the one of its turn)');
-for (const { name } of subjects) {
+const lines = subjects.map(({ name }) => {
   const ratios = taken.get(name).map((cpu, round) => cpu / taken.get('none')[round]);
-  console.log(
-    `${name.padEnd(7)} ${median(taken.get(name)).toFixed(1).padStart(9)} µs   ${median(ratios).toFixed(2)} ×`,
-  );
-}
-console.log(`\n${ROUNDS} rounds of ${CALLS} calls, Node ${process.versions.node}; none: ${base.toFixed(1)} µs`);
+  return [name, median(taken.get(name)).toFixed(1), median(ratios).toFixed(2)];
+});
+const head = ['login', 'CPU µs per call', 'median of the ratios within rounds'];
+const table = [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n');
+const { cpu: processor, cores, node, date, commit } = machine();
+const about = `Commit ${commit}. ${processor}, ${cores} cores, Node ${node}, ${date}; ${ROUNDS} rounds of ${CALLS} calls, ${CONCURRENCY} in flight.`;
+console.log(`${about}\n\n${table}`);
+if (process.argv.includes('--write')) renewResults('logins', `${about}\n\n${table}`);
 for (const { child } of subjects) child.disconnect();
 issuer.close();
 

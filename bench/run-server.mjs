@@ -46,8 +46,8 @@ if (buildStamp() !== build) console.log('\ndist/ was rebuilt during the run: RES
 else if (options.write) renewResults('server', `${runLine(run)}\n\n${markdownTable(run.cells)}`);
 console.log(`\n${run.cpu}, ${run.cores} cores, Node ${run.node}, ${run.seconds} s`);
 
-function runLine({ cpu, cores, node, date, plan: { lives, rounds, ms } }) {
-  return `${cpu}, ${cores} cores, Node ${node}, ${date}; up to ${lives} processes of each server, ${rounds} rounds of ${ms} ms in each.`;
+function runLine({ cpu, cores, node, date, commit, plan: { lives, rounds, ms } }) {
+  return `Commit ${commit}. ${cpu}, ${cores} cores, Node ${node}, ${date}; up to ${lives} processes of each server, ${rounds} rounds of ${ms} ms in each.`;
 }
 
 async function runGroup(group) {

@@ -24,7 +24,7 @@ const INTERNALS = ['_entries/internals'];
  * first comes first. `cli/main` is in none: it runs as long as the command does, and who imports it would wait for that.
  */
 const CHUNKS = {
-  start: /^cli\/(?:compile-cache|dispatch|terminal\/print|signals)$/, // all of main
+  start: /^(?:cli\/(?:compile-cache|dispatch|terminal\/print|signals)|shared\/collector)$/, // all of main
   base: /^(?:shared\/(?!net\/)|protocol\/)/, // `net` brings undici, and comes late
   wrap: /^(?:cli\/commands\/wrap\/wrap|gateway\/upstream\/links\/inbox|gateway\/codec\/(?:paced-reader|sse))$/, // and what all links and ports share
   commands: /^gateway\/upstream\/links\/stdio$/, // one of these two is loaded with it

@@ -28,13 +28,15 @@ export function whyNot(name, group) {
   return cannot;
 }
 
-/** Starts it and makes one call, from which the times of starting are known. `server`: the one on HTTP. */
-export async function startContender(name, group, server) {
+/** Starts it and makes one call, from which the times of starting are known. `server`: the one on HTTP. `flags`: of Node, to look inside. */
+export async function startContender(name, group, server, flags = []) {
   const folder = mkdtempSync(join(tmpdir(), 'parley-bench-'));
   const port = await freePort();
   const how = invocation(name, group, given(name, group, { url: server.url, port, folder }));
   const began = performance.now();
-  const running = how.args ? start(how, folder) : { pid: server.pid };
+  const running = how.args
+    ? start({ ...how, args: how.command ? how.args : [...flags, ...how.args] }, folder)
+    : { pid: server.pid };
   const contender = new Contender({ name, group, how, running, folder });
   try {
     const target = how.url ?? `http://127.0.0.1:${port}/mcp`;

@@ -1,15 +1,15 @@
 // Who is compared, and the command line of each for a group; or, in words, why there is none.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isCross } from './groups.mjs';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const peer = (path) => here(`../node_modules/${path}`);
 const PARLEY = here('../../dist/cli/main.js');
-/** Another checkout of Parley, with its build; see ../run-before.mjs. */
-const { PARLEY_BEFORE } = process.env;
+/** Other checkouts of Parley, with their builds; see ../run-before.mjs and ../run-wrap.mjs. */
+const FOLDERS = (process.env.PARLEY_BEFORE ?? '').split(delimiter).filter(Boolean);
 
 export const SERVER = here('server.mjs');
 
@@ -77,14 +77,24 @@ const CONTENDERS = {
   'parley (no audit)': (group, given) => wrap(group, given, '--no-audit'),
   'parley+chain': (group, given) => serve(group, given),
   'parley+chain (no audit)': (group, given) => serve(group, given, { audit: false }),
-  ...(PARLEY_BEFORE && {
-    'parley before': (group, given) => before(wrap(group, given)),
-    'parley+chain before': (group, given) => before(serve(group, given)),
+  ...(FOLDERS.length > 0 && {
+    'parley before': (group, given) => before(FOLDERS[0], wrap(group, given)),
+    'parley+chain before': (group, given) => before(FOLDERS[0], serve(group, given)),
   }),
 };
+/** `wrap` of each of these builds, by the name of its folder. */
+const BY_FOLDER = Object.fromEntries(
+  FOLDERS.map((folder) => [`parley ${basename(folder)}`, (group, given) => before(folder, wrap(group, given))]),
+);
+export const EARLIER = Object.keys(BY_FOLDER);
 
-function before({ args: [, ...args], ...how }) {
-  return { args: [join(PARLEY_BEFORE, 'dist/cli/main.js'), ...args], ...how };
+function before(folder, { args: [, command, ...args], ...how }) {
+  const program = join(folder, 'dist/cli/main.js');
+  // Ports were open to all programs of the machine before there was an option for it.
+  const isOlder = !spawnSync(process.execPath, [program, command, '--help'], { encoding: 'utf8' }).stdout.includes(
+    '--open',
+  );
+  return { args: [program, command, ...args.filter((word) => !isOlder || word !== '--open')], ...how };
 }
 
 function wrap({ from, to }, { port, server }, ...options) {
@@ -100,14 +110,15 @@ function serve({ from, to }, { port, server, folder }, settings = {}) {
   return { args: [PARLEY, 'serve', config, ...door], tool: (name) => RENAMED[name] };
 }
 
-export const NAMES = Object.keys(CONTENDERS);
-const BRIDGES = NAMES.filter((name) => name.startsWith('parley'));
+const ALL = Object.keys(CONTENDERS);
+export const NAMES = ALL.filter((name) => !name.endsWith(' before'));
+const BRIDGES = ALL.filter((name) => name.startsWith('parley'));
 /** In groups across eras they are what the bridges are compared with, each in the client's era. */
 const BASELINES = ['direct', 'relay'];
 
 export function invocation(name, group, given) {
   if (isCross(group) && !BRIDGES.includes(name) && !BASELINES.includes(name)) return { cannot: NO_BRIDGE };
-  return CONTENDERS[name](group, { ...given, port: String(given.port) });
+  return (CONTENDERS[name] ?? BY_FOLDER[name])(group, { ...given, port: String(given.port) });
 }
 
 function file(folder, name, value) {

@@ -1,7 +1,7 @@
 // Builds the library once as it is and once without budgets: nothing switches them off, so their modules are replaced by ones that let
 // everything pass. The scan of results that stay bytes counts depth and values as it goes, and is in both.
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 
@@ -19,7 +19,7 @@ const OPEN = {
       cutOff() {}
     }
     export function heldBytes() { return 0; }`,
-  'gateway/accept/hold-unsent.ts': 'export function holdUnsent() {}',
+  'gateway/accept/http/sse-response.ts': 'export function holdUnsent() {}',
   'gateway/codec/json-shape.ts': 'export function excessOf() {}',
   'gateway/codec/paced-reader.ts': `
     export class PacedReader {
@@ -35,6 +35,9 @@ const OPEN = {
     }`,
 };
 
+/** Marks a module that is loaded although it is replaced. */
+const KEPT = '?kept';
+
 /** The folder of the build; inside the repository, where its packages are found. */
 export async function build({ budgets }) {
   const dir = join(root, 'bench', 'results', budgets ? 'with-budgets' : 'without-budgets');
@@ -43,11 +46,16 @@ export async function build({ budgets }) {
   const replaced = new Set();
   const open = {
     name: 'open',
+    resolveId(source, importer) {
+      return source.endsWith(KEPT) ? join(dirname(importer), source) : undefined;
+    },
     load(id) {
+      if (id.endsWith(KEPT)) return { code: readFileSync(id.slice(0, -KEPT.length), 'utf8'), moduleType: 'ts' };
       const name = Object.keys(OPEN).find((one) => id.endsWith(join('src', one)));
       if (budgets || !name) return undefined;
       replaced.add(name);
-      return { code: OPEN[name], moduleType: 'js' };
+      // What budgets have no part in stays as it is.
+      return { code: `${OPEN[name]}\nexport * from './${basename(name)}${KEPT}';`, moduleType: 'js' };
     },
   };
   const bundle = await rolldown({

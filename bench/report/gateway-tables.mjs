@@ -28,8 +28,8 @@ export function groupLines(one) {
   return ['', title(one.group), ...lines];
 }
 
-export function gatewayTables({ cpu, cores, node, date, plan }, measured) {
-  const intro = `${cpu}, ${cores} cores, Node ${node}, ${date}; ${plan.lives} processes of each, ${plan.rounds} rounds of ${plan.ms} ms in each, ${plan.starts + plan.lives} starts.`;
+export function gatewayTables({ cpu, cores, node, date, commit, plan }, measured) {
+  const intro = `Commit ${commit}. ${cpu}, ${cores} cores, Node ${node}, ${date}; ${plan.lives} processes of each, ${plan.rounds} rounds of ${plan.ms} ms in each, ${plan.starts + plan.lives} starts.`;
   const tables = measured.map((one) => `#### ${title(one.group)}\n${table(rows(one))}${absentText(one)}`);
   return [intro, aims(measured), ...tables].join('\n\n');
 }

@@ -1,4 +1,5 @@
 // From rounds to the figures that are told: medians per subject, ratios, and how far the rounds disagree.
+import { execFileSync } from 'node:child_process';
 import { cpus } from 'node:os';
 import { median } from './quantile.mjs';
 
@@ -45,5 +46,19 @@ export function machine() {
     cores: all.length,
     node: process.versions.node,
     date: new Date().toISOString().slice(0, 10),
+    commit: commit(),
   };
+}
+
+/** What was measured; `+` if files of the product or the bench differ from it. */
+function commit() {
+  const git = (...args) =>
+    execFileSync('git', args, { cwd: new URL('../..', import.meta.url), encoding: 'utf8' }).trim();
+  try {
+    const isChanged =
+      git('status', '--porcelain', '--', 'src', 'bench', ':!bench/RESULTS.md', 'package-lock.json') !== '';
+    return `${git('rev-parse', '--short=8', 'HEAD')}${isChanged ? '+' : ''}`;
+  } catch {
+    return 'unknown'; // not a checkout
+  }
 }

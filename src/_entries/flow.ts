@@ -9,11 +9,13 @@ export type { Ask, PersonAsk } from '../flow/authoring/ask.ts';
 export type { Span } from '../flow/authoring/span.ts';
 export type { RetryPolicy, Secret, StepContext, StepOptions } from '../flow/authoring/step.ts';
 export type { FileRef } from '../flow/question/check-answer.ts';
+export { PromptType } from '../protocol/form/prompt.ts';
 export type { Prompt } from '../protocol/form/prompt.ts';
+export { InteractionState } from '../gateway/flow/flow-states.ts';
 export { FlowClient, connectFlows } from '../flow/client/flow-client.ts';
 export type { FlowClientOptions } from '../flow/client/flow-client.ts';
 export type { PlayOptions } from '../flow/client/flow-client.ts';
-export { CANCEL } from '../gateway/flow/play/flow-run.ts';
+export { CANCEL, DECLINE } from '../gateway/flow/play/flow-run.ts';
 export type { FlowOutcome } from '../gateway/flow/play/flow-run.ts';
 export { serveFlows } from '../flow/wire/serve-flows.ts';
 export type { ServeFlowsOptions } from '../flow/wire/serve-flows.ts';
@@ -36,6 +38,7 @@ export type {
   InteractionPromptRequest,
   InteractionRespondRequest,
   InteractionStartRequest,
+  SessionId,
 } from '../flow/flow-message-types.ts';
 export { createSignedTokens } from '../flow/token/signed-tokens.ts';
 export { createTokens } from '../flow/token/tokens.ts';

@@ -5,6 +5,7 @@ import { readArgs } from './args/args.ts';
 import type { RunnableCommand } from './args/commands.ts';
 import { usageHelp, toHelp } from './args/help.ts';
 import type { WrapCommand } from './args/serving-commands.ts';
+import { ownTheStateFolder } from './running/state-folder.ts';
 import { onFirstMessage } from './running/first-message.ts';
 import { gatewayId, findStartLoop } from './running/gateway-id.ts';
 import { toWrappedAddress } from './running/named-server.ts';
@@ -22,6 +23,7 @@ export async function dispatch(argv: string[], print: Printer): Promise<number> 
     print.line(command.name === 'help' ? toHelp(command.of) : version());
     return 0;
   }
+  if (!ownTheStateFolder(print)) return 1;
   return (RUN[command.name] as (command: RunnableCommand, print: Printer) => Promise<number>)(command, print);
 }
 

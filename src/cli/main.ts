@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command `parley`. Exit status 0 is success, 1 a failure while running, 2 a usage error. Nothing may import this file: the import
 // would wait until the command ends.
+import { tuneCollector } from '../shared/collector.ts';
 import { keepCompiledCode } from './compile-cache.ts';
 import { dispatch } from './dispatch.ts';
 import { createPrinter } from './terminal/print.ts';
@@ -9,11 +10,7 @@ import { secondSignal } from './signals.ts';
 /** By then the first answer is sent; loading `node:v8` would delay it. */
 const SETTLED_MS = 200;
 
-// Under load many short-lived call objects survive a young collection. V8 then learns to allocate them in the old generation, where they
-// stay until a full collection, which took a third of the CPU.
-setTimeout(() => {
-  process.getBuiltinModule('node:v8').setFlagsFromString('--no-allocation-site-pretenuring');
-}, SETTLED_MS).unref();
+setTimeout(() => tuneCollector(), SETTLED_MS).unref();
 
 keepCompiledCode();
 // A terminal without a size, as in a container, reports 0 columns, which would break every line after one character. A later resize still counts.

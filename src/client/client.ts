@@ -71,7 +71,8 @@ export class Client {
    */
   async callTool(name: string, args: JsonObject = {}, options: CallToolOptions = {}): Promise<CallToolResult> {
     await this.#approveCall(name, args);
-    const { task = false, onTask: _, startId, ...call } = options;
+    const safe = this.#safe(options);
+    const { task = false, onTask: _, startId, ...call } = safe;
     const asTask = this.#tools.asTask(name, task !== false);
     const result = await this.#connected.call({
       ...call,
@@ -80,7 +81,7 @@ export class Client {
       task: asTask ? { ...(typeof task === 'object' && task) } : undefined,
     });
     const ended = isObject(result.task)
-      ? await followTask(this.#connected, this.#answers, result.task as unknown as TaskState, options)
+      ? await followTask(this.#connected, this.#answers, result.task as unknown as TaskState, safe)
       : result;
     return this.#toCallResult(ended, name);
   }
@@ -117,7 +118,11 @@ export class Client {
     const spelled =
       'prompt' in ref ? { type: 'ref/prompt', name: ref.prompt } : { type: 'ref/resource', uri: ref.template };
     const params = { ref: spelled, argument, ...(context && { context }) };
-    const { completion } = await this.#connected.call({ ...options, method: 'completion/complete', params });
+    const { completion } = await this.#connected.call({
+      ...this.#safe(options),
+      method: 'completion/complete',
+      params,
+    });
     if (isObject(completion) && Array.isArray(completion.values)) return completion as CompleteResult['completion'];
     throw this.#invalid('completion/complete answered without values');
   }
@@ -127,11 +132,11 @@ export class Client {
     const { name, uri, arguments: args } = params ?? {};
     if (method === 'tools/call') await this.#approveCall(String(name), isObject(args) ? args : {});
     if (method === 'resources/read') await this.#answers.approve({ kind: 'resources/read', uri: String(uri) });
-    return this.#connected.call({ ...options, method, params });
+    return this.#connected.call({ ...this.#safe(options), method, params });
   }
 
   async ping(options?: ClientCallOptions): Promise<void> {
-    await this.#connected.call({ ...options, method: 'ping' });
+    await this.#connected.call({ ...this.#safe(options), method: 'ping' });
   }
 
   setLogLevel(level: LoggingLevel): Promise<void> {
@@ -183,6 +188,22 @@ export class Client {
     await this.close();
   }
 
+  /** A callback of the program that fails must not end the process, nor the call. */
+  #safe<O extends CallToolOptions>(options: O): O;
+  #safe<O extends CallToolOptions>(options: O | undefined): O | undefined;
+  #safe<O extends CallToolOptions>(options: O | undefined): O | undefined {
+    if (!options?.onProgress && !options?.onTask) return options;
+    const { onProgress, onTask } = options;
+    const listeners = this.#listeners;
+    return {
+      ...options,
+      ...(onProgress && {
+        onProgress: (...told: Parameters<typeof onProgress>) => listeners.call('progress', () => onProgress(...told)),
+      }),
+      ...(onTask && { onTask: (task: TaskState) => listeners.call('task', () => onTask(task)) }),
+    };
+  }
+
   #approveCall(name: string, args: JsonObject): Promise<void> {
     return this.#answers.approve({
       kind: 'tools/call',
@@ -194,7 +215,7 @@ export class Client {
 
   /** `list` names the required field of the result. */
   async #call<T>(method: string, params: JsonObject, list: string, options?: ClientCallOptions): Promise<T> {
-    const result = await this.#connected.call({ ...options, method, params });
+    const result = await this.#connected.call({ ...this.#safe(options), method, params });
     if (Array.isArray(result[list])) return result as T;
     throw this.#invalid(`${method} answered without ${list}`);
   }
@@ -227,7 +248,7 @@ export class Client {
   /** A server that does not declare the area, and lacks the method, has an empty list. */
   async #page(method: string, key: string, params: JsonObject, options?: ClientCallOptions): Promise<JsonObject> {
     try {
-      const call = { ...options, method, params: 'cursor' in params ? params : undefined };
+      const call = { ...this.#safe(options), method, params: 'cursor' in params ? params : undefined };
       const page = await this.#connected.call(call);
       if (typeof (page.nextCursor ?? '') === 'string') return page;
       throw this.#invalid(`nextCursor of ${method} must be a string`);

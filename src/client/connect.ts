@@ -5,7 +5,7 @@ import type { ConnectedServer } from '../gateway/upstream/connected-server.ts';
 import { createMemoryLogins } from '../gateway/upstream/login/login-store.ts';
 import { createServerLogin, loginAddress } from '../gateway/upstream/login/server-login.ts';
 import type { ServerLogin } from '../gateway/upstream/login/server-login.ts';
-import { createLog } from '../shared/log.ts';
+import { toSafeLog } from '../shared/log.ts';
 import { version as ownVersion } from '../shared/version.ts';
 import { AskResponder } from './ask-responder.ts';
 import { Client } from './client.ts';
@@ -23,7 +23,8 @@ export async function connectAs(
   options: ConnectOptions,
   login: ServerLogin | undefined,
 ): Promise<Client> {
-  const { name = 'mcp-parley', version = ownVersion(), log = createLog(), revision, limits } = options;
+  const { name = 'mcp-parley', version = ownVersion(), revision, limits } = options;
+  const log = toSafeLog(options.log);
   const { timeoutMs, maxTimeoutMs, probeMs, prefer } = options;
   let opening: Promise<ConnectedServer | undefined> = Promise.resolve(undefined);
   const answers = new AskResponder(options, async () => (await opening.catch(() => undefined))?.server.info);

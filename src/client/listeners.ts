@@ -25,14 +25,17 @@ export class Listeners {
   }
 
   tell(change: Change): void {
-    for (const listener of this.#byKind.get(change.kind) ?? []) void this.#call(listener, change);
+    for (const listener of this.#byKind.get(change.kind) ?? []) this.call(change.kind, () => listener(change));
   }
 
-  async #call(listener: Listener, change: Change): Promise<void> {
+  /** Calls a function of the program, and logs what it throws, at once or later. */
+  call(kind: string, work: () => unknown): void {
+    const fail = (error: unknown): void => this.#log.error({ error, kind }, 'listener.failed');
     try {
-      await listener(change);
+      const done = work();
+      if (done instanceof Promise) done.catch(fail);
     } catch (error) {
-      this.#log.error({ error, kind: change.kind }, 'listener.failed');
+      fail(error);
     }
   }
 }

@@ -78,11 +78,13 @@ export interface ModelConfig {
 
 export type ServerConfig = CommandServer | UrlServer;
 
-interface CommandServer extends ServerCommon {
+export interface CommandServer extends ServerCommon {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Files and folders that are not compared with what was trusted, unless they are code. Absolute. */
+  readonly data?: readonly string[];
   /** Paths are absolute. */
   readonly sandbox?: SandboxOptions | true;
 }

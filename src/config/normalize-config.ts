@@ -90,13 +90,14 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
     const auth = toLogin(server, folder);
     return defined({ url, headers: { ...server.headers }, auth, transport: transportOf(server, url), ...settings });
   }
-  const { command = '', args = [], env = {}, cwd, sandbox } = server;
+  const { command = '', args = [], env = {}, cwd, sandbox, data } = server;
   const folderOf = cwd === undefined ? undefined : resolve(folder, cwd);
   return defined({
     command,
     args: [...args],
     env: { ...env },
     cwd: folderOf,
+    data: data?.map((path) => resolve(folder, path)),
     sandbox: toSandbox(sandbox, folder),
     ...settings,
   });

@@ -10,7 +10,9 @@ import type { Ask } from './authoring/ask.ts';
 import { checkOptionNames } from './authoring/options.ts';
 import type { NamesOf, AnySchema } from './authoring/options.ts';
 import type { Span } from './authoring/span.ts';
-import { toMs } from './authoring/span.ts';
+import type { KeptAsJson } from './authoring/step.ts';
+import { toMs, toSpanText } from './authoring/span.ts';
+import { rememberDefinition } from './engine/misuse.ts';
 import type { Catalogue } from './question/question.ts';
 import { isObject } from '../protocol/message.ts';
 
@@ -26,7 +28,7 @@ export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchem
   output?: O;
   /** Two bodies are the same version if this and their source are equal. */
   version?: string;
-  /** How long a session waits for its user. Default: 5 minutes. */
+  /** How long a session waits for its user. Default: 5 minutes. At most 24 hours (`limits.maxTimeoutMs` of `serveFlows`). */
   timeout?: Span;
   /** How long the client waits for the first question before the session fails. Default: 60 s. */
   firstQuestion?: Span;
@@ -102,21 +104,45 @@ export function flow<
   I extends AnySchema = JsonObject,
   O extends AnySchema = JsonObject,
   R extends ResultOf<O> = ResultOf<O>,
->(options: FlowOptions<I, O>, body: FlowBody<InputOf<I>, R>): Flow<InputOf<I>, R> {
+>(options: FlowOptions<I, O>, body: FlowBody<InputOf<I>, R> & KeptAsJson<R>): Flow<InputOf<I>, R> {
   const { name, input, output, ...rest } = options;
   checkOptionNames(options, FLOW_OPTIONS, 'flow()');
   if (typeof name !== 'string' || name === '') {
     throw new GatewayError('BAD_OPTION', { option: 'name of a flow', reason: 'must be a string that is not empty' });
   }
+  rememberDefinition(body);
+  const timeoutMs = rest.timeout === undefined ? undefined : toMs(rest.timeout, `timeout of flow ${name}`);
+  checkFlowSpans(rest, `flow ${name}`);
   return Object.freeze({
     name,
     options: rest,
     input: input && toCheckedSchema(input, { side: 'input', option: `input of flow ${name}` }),
     output: output && toCheckedSchema(output, { side: 'output', option: `output of flow ${name}` }),
     version: toVersion(rest.version, body),
-    timeoutMs: rest.timeout === undefined ? undefined : toMs(rest.timeout, `timeout of flow ${name}`),
+    timeoutMs,
     body,
   });
+}
+
+/** No part of a session is longer than the whole. */
+function checkFlowSpans(
+  { timeout, firstQuestion, limits }: Pick<FlowOptions, 'timeout' | 'firstQuestion' | 'limits'>,
+  of: string,
+) {
+  if (limits?.duration === undefined) return;
+  const durationMs = toMs(limits.duration, `limits.duration of ${of}`);
+  for (const [name, span] of Object.entries({ timeout, firstQuestion })) {
+    const ms = span === undefined ? 0 : toMs(span, `${name} of ${of}`);
+    if (ms <= durationMs) continue;
+    const reason = `${toSpanText(ms)} is longer than limits.duration, ${toSpanText(durationMs)}`;
+    throw new GatewayError('BAD_OPTION', { option: `${name} of ${of}`, reason });
+  }
+}
+
+/** How long a session of the flow may last. One that waits longer for its user than others last may last as long as it waits. */
+export function toDurationMs({ options, timeoutMs = 0 }: AnyFlow, { durationMs }: { durationMs: number }): number {
+  const own = options.limits?.duration;
+  return own === undefined ? Math.max(durationMs, timeoutMs) : toMs(own, 'limits.duration');
 }
 
 function toVersion(version = '', body: FlowBody<never, unknown>): string {

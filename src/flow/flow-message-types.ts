@@ -2,7 +2,8 @@
 import type { Request } from '@modelcontextprotocol/client';
 import type { Prompt, PromptStep } from '../protocol/form/prompt.ts';
 
-type SessionId = string;
+/** Names a session. Ids cannot be guessed, and are opaque to clients. */
+export type SessionId = string;
 
 export interface InteractionStartRequest extends Request {
   method: 'interaction.start';

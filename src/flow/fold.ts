@@ -1,9 +1,7 @@
 // Computes the current state of a journal. Entries are only ever appended; going back and changing an answer are entries too, and this
 // applies them. The result is the list of entries that a run replays, in the order in which they were written.
 import { WITHDRAWN } from './journal.ts';
-import type { AnswerEntry, JournalEntry, EventEntry, IntentEntry, StartEntry, StepEntry } from './journal.ts';
-
-type HandEntry = Extract<JournalEntry, { t: 'hand' }>;
+import type { AnswerEntry, JournalEntry, EventEntry, HandOver, IntentEntry, StartEntry, StepEntry } from './journal.ts';
 
 export type ReplayEntry = AnswerEntry | StepEntry | EventEntry;
 
@@ -21,7 +19,7 @@ export class FoldedJournal {
   #versions: Map<string, boolean> | undefined;
   #refusals: Map<string, number> | undefined;
   #epochs: Map<string, number> | undefined;
-  #hands: Map<string, Pick<HandEntry, 'by' | 'to'>[]> | undefined;
+  #hands: Map<string, HandOver[]> | undefined;
 
   constructor(start: StartEntry) {
     this.start = start;
@@ -47,9 +45,16 @@ export class FoldedJournal {
     return (this.#epochs ??= new Map());
   }
 
-  /** Who handed each question to whom, in order. */
-  get hands(): Map<string, Pick<HandEntry, 'by' | 'to'>[]> {
+  /** Who handed each open question to whom, in order. They end with its answer, which keeps them. */
+  get hands(): Map<string, HandOver[]> {
     return (this.#hands ??= new Map());
+  }
+
+  /** The question is closed: if it is asked again, its original addressee is asked. */
+  closeHands(key: string): HandOver[] | undefined {
+    const hands = this.#hands?.get(key);
+    if (hands) this.#hands?.delete(key);
+    return hands;
   }
 
   /** The question got a valid answer. */
@@ -67,9 +72,9 @@ export function fold(entries: readonly JournalEntry[]): FoldedJournal {
 }
 
 /** The person who must answer when the body asks `person`. Hand-overs by people whom the body does not ask now are ignored. */
-export function findAddressee({ hands }: FoldedJournal, key: string, person: string): string {
+export function findAddressee(hands: readonly HandOver[] | undefined, person: string): string {
   let asked = person;
-  for (const { by, to } of hands.get(key) ?? []) if (by === asked) asked = to;
+  for (const { by, to } of hands ?? []) if (by === asked) asked = to;
   return asked;
 }
 
@@ -83,7 +88,7 @@ function apply(folded: FoldedJournal, entry: JournalEntry): void {
     case 'ans':
       count(folded, entry.k, entry.a);
       folded.accepted(entry.k);
-      folded.entries.push(entry);
+      folded.entries.push(withHands(entry, folded.closeHands(entry.k)));
       break;
     case 'step':
     case 'evt':
@@ -95,7 +100,7 @@ function apply(folded: FoldedJournal, entry: JournalEntry): void {
     case 'rej':
       count(folded, entry.k, entry.a);
       if (entry.why !== WITHDRAWN) folded.refusals.set(entry.k, (folded.refusals.get(entry.k) ?? 0) + 1);
-      else folded.hands.delete(entry.k); // the next question with this key starts with its original addressee
+      else folded.closeHands(entry.k);
       break;
     case 'ver':
       folded.versions.set(entry.id, entry.on);
@@ -121,6 +126,10 @@ function apply(folded: FoldedJournal, entry: JournalEntry): void {
   }
 }
 
+function withHands(entry: AnswerEntry, hands: HandOver[] | undefined): AnswerEntry {
+  return hands ? { ...entry, hands } : entry;
+}
+
 function count({ attempts }: FoldedJournal, key: string, attempt: number): void {
   attempts.set(key, Math.max(attempt, attempts.get(key) ?? 0));
 }
@@ -131,7 +140,6 @@ function cut(folded: FoldedJournal, key: string): void {
   if (at < 0) return;
   const later = folded.entries.splice(at);
   forget(folded, later);
-  for (const { t, k } of later) if (t === 'ans') folded.hands.delete(k);
   forgetWaits(folded, later[0]!.ts);
   // Events that have arrived do not arrive again.
   folded.entries.push(...later.filter((entry) => entry.t === 'evt' && entry.no === undefined));

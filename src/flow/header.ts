@@ -174,6 +174,13 @@ export function nextDeadline({ current, waits = [] }: Pick<Header, 'current' | '
   return at;
 }
 
+/** The latest deadline of a question. */
+function lastUntil({ current }: Pick<Header, 'current'>): number {
+  let at = 0;
+  for (const { until = 0 } of current as Question[]) if (until > at) at = until;
+  return at;
+}
+
 /** A question or wait has timed out. */
 export function hasOverdue(header: Header, now: number): boolean {
   return nextDeadline(header) <= now;
@@ -199,13 +206,18 @@ export function toDueAt(header: Pick<Header, 'expiresAt' | 'timeoutMs' | 'curren
   return Math.min(header.expiresAt, warning, nextDeadline(header), nextNoticeAt(header));
 }
 
-/** Activity renews the full timeout, up to the deadline. A session that also waits for others has only the deadline. */
+/**
+ * Activity renews the full timeout, up to the deadline. A question that may wait longer extends it; a session that also waits for others has
+ * only the deadline.
+ */
 export function toExpiry(
   header: Pick<Header, 'timeoutMs' | 'deadline' | 'waits' | 'busy' | 'current'>,
   now: number,
 ): Pick<Header, 'lastActivityAt' | 'expiresAt' | 'warned'> {
   const { timeoutMs, deadline } = header;
-  const expiresAt = waitsForOthers(header) ? deadline : Math.min(now + timeoutMs, deadline);
+  const expiresAt = waitsForOthers(header)
+    ? deadline
+    : Math.min(Math.max(now + timeoutMs, lastUntil(header)), deadline);
   return { lastActivityAt: now, expiresAt, warned: undefined };
 }
 

@@ -194,6 +194,14 @@ export interface AnswerEntry {
   ts: number;
   /** An earlier answer has changed, so this one is valid only if the question is the same. Set by fold(), never stored. */
   moved?: true | undefined;
+  /** How the question came to the person who answered. Set by fold(), never stored. */
+  hands?: readonly HandOver[] | undefined;
+}
+
+/** A question was handed from one person to another. */
+export interface HandOver {
+  by: string;
+  to: string;
 }
 
 /** An effect is about to begin. */

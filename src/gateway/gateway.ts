@@ -10,7 +10,7 @@ import { systemClock } from '../shared/clock.ts';
 import { GatewayError } from '../shared/errors.ts';
 import { randomId } from '../shared/crypto/ids.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
-import { createLog } from '../shared/log.ts';
+import { toSafeLog } from '../shared/log.ts';
 import { createSealer } from '../shared/crypto/seal.ts';
 import { keysFrom } from '../shared/crypto/state-keys.ts';
 import { version as ownVersion } from '../shared/version.ts';
@@ -138,7 +138,8 @@ export class Gateway {
   #groups: Record<string, string[]>;
 
   constructor(options: GatewayOptions) {
-    const { log = createLog(), clock = systemClock, id = randomId() } = options;
+    const { clock = systemClock, id = randomId() } = options;
+    const log = toSafeLog(options.log);
     const sealer = options.sealer ?? createSealer(keysFrom(options, log));
     this.#options = { ...options, log, clock, sealer, id };
     this.#rates = new RateLimits(options.rate, clock);

@@ -8,6 +8,7 @@ import { DEFAULT_LIMITS } from '../shared/limits.ts';
 import type { Limits } from '../shared/limits.ts';
 import type { Log } from '../shared/log.ts';
 import type { Sealer } from '../shared/crypto/seal.ts';
+import { cancelledError } from '../shared/cancelled-error.ts';
 import { GatewayError } from '../shared/errors.ts';
 import type { HttpHandler, HttpRequest } from '../shared/http.ts';
 import { identifyCaller } from './accept/identify.ts';
@@ -173,14 +174,15 @@ class AskPageEndpoint {
   }
 
   /** Served on every port of the gateway. */
-  readonly pages: Record<typeof PATH, HttpHandler> = {
-    [PATH]: (request, response) => {
+  readonly pages: Readonly<Record<string, HttpHandler>> = (() => {
+    const serve: HttpHandler = (request, response) => {
       this.#load().then(
         (page) => page.pages[PATH](request, response),
         () => response.writeHead(503).end(),
       );
-    },
-  };
+    };
+    return { [PATH]: serve, [`${PATH}/`]: serve };
+  })();
 
   /** The base URL of the pages; undefined if browsers cannot reach them. */
   async address(): Promise<string | undefined> {
@@ -228,7 +230,7 @@ class AskPageEndpoint {
 
   /** The URL of the separate port for pages. */
   async #portUrl(): Promise<string> {
-    if (this.#isClosed) throw new GatewayError('CANCELLED');
+    if (this.#isClosed) throw cancelledError('gone');
     const { log } = this.#options;
     this.#port ??= import('./accept/http/page-port.ts').then(({ createPagePort }) =>
       createPagePort({ pages: () => ({ ...this.pages, ...this.#options.besides() }), log }),

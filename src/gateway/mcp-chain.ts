@@ -8,7 +8,8 @@ import type { Transport } from '@modelcontextprotocol/client';
 import type { Step, StepFunction } from '../protocol/step.ts';
 import type { Target } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
-import { createLog } from '../shared/log.ts';
+import { DEFAULT_LIMITS } from '../shared/limits.ts';
+import { toSafeLog } from '../shared/log.ts';
 import { createSealer } from '../shared/crypto/seal.ts';
 import { refuseShort } from '../shared/crypto/state-keys.ts';
 import { version } from '../shared/version.ts';
@@ -17,11 +18,13 @@ import type { ListenOptions, ListeningWith } from './accept/transport-listeners.
 import type { EndpointOptions, HttpEndpoint } from './accept/http/http-endpoint.ts';
 import { createServeContext } from './dialect/serve/serve-context.ts';
 import type { ServeContextOptions } from './dialect/serve/serve-context.ts';
+import { FlowLayer } from './flow/flow-layer.ts';
 import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
 import { toStep } from './middleware/chain/to-step.ts';
 import type { Address } from './upstream/address.ts';
 import { UpstreamTarget } from './upstream/upstream-target.ts';
 import type { UpstreamTargetOptions } from './upstream/target-options.ts';
+import { createPipeline } from './pipeline.ts';
 import { RoutedChain } from './routed-chain.ts';
 
 /** The next part of the chain: another part, a server of `createServer`, or a target of your own. */
@@ -34,7 +37,11 @@ export class FrontMCPServer {
 
   constructor(behind: Behind, options: ServeContextOptions & EndpointOptions = {}) {
     this.#behind = behind;
-    this.#listeners = new TransportListeners(createServeContext(behind, options), options);
+    const { clock = systemClock, limits } = options;
+    const log = toSafeLog(options.log);
+    const playing = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits }, onlyForSteps: true };
+    const pipeline = createPipeline(behind, { flows: (next) => new FlowLayer(next, playing) });
+    this.#listeners = new TransportListeners(createServeContext(pipeline, options), options);
   }
 
   /** Serves clients on stdio, or on one port for every HTTP transport. */
@@ -67,7 +74,8 @@ export class MiddlewareMCPServer extends RoutedChain {
     steps: (Step | StepFunction)[],
     options: Pick<ServeContextOptions, 'log' | 'clock' | 'keys'> = {},
   ) {
-    const { log = createLog(), clock = systemClock, keys } = options;
+    const { clock = systemClock, keys } = options;
+    const log = toSafeLog(options.log);
     refuseShort(keys);
     const member = { name: behind.name ?? behind.info.name, entry: behind, target: behind };
     const made = steps.map(toStep);

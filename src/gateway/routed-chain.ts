@@ -165,6 +165,16 @@ export class RoutedChain implements Target {
     await this.#chain(exchange);
   }
 
+  /** A change that a step cannot judge is hidden: it may name something that clients must not see. */
+  #passChange(change: Change, originAfter: (place: number) => OriginOf): Change | undefined {
+    try {
+      return passChange(this.#steps, change, originAfter);
+    } catch (error) {
+      this.#options.log?.error({ error, kind: change.kind }, 'step.change-failed');
+      return undefined;
+    }
+  }
+
   /** The steps see a change once, however many listeners it has. */
   #watchRouter(listener: (change: Change) => void, watcher: Watcher | undefined): () => void {
     const steps = this.#steps;
@@ -174,7 +184,7 @@ export class RoutedChain implements Target {
       originBehind(steps.slice(place), scope, (area, name) => router.originOf(area, name));
     return router.watch(
       (change) => {
-        const told = this.#told.from(change, (one) => passChange(steps, one, originAfter));
+        const told = this.#told.from(change, (one) => this.#passChange(one, originAfter));
         if (told) listener(told);
       },
       watcher && withSteps(watcher, steps),

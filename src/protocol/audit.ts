@@ -8,6 +8,8 @@ export interface RuleDecision {
   /** Names the rule in the configuration, such as `rules[2]`. */
   readonly rule: string;
   readonly effect: 'allow' | 'ask' | 'deny' | 'hide';
+  /** Nobody knows what the rule says: its expression takes too long with these arguments. */
+  readonly isUnjudged?: true;
 }
 
 export interface AuditEvent {
@@ -44,10 +46,4 @@ export interface AuditedCall {
   findings?: readonly string[] | undefined;
   /** The call goes on after its request is answered: this is how it ends. */
   ending?: Promise<ResultObject> | undefined;
-}
-
-/** What a call is about: the name of a tool or prompt, or a URI. */
-export function nameIn({ name, uri, toolName }: JsonObject): string | undefined {
-  const named = name ?? uri ?? toolName;
-  return typeof named === 'string' ? named : undefined;
 }

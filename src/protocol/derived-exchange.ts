@@ -58,6 +58,10 @@ export class DerivedExchange implements Exchange {
     return this.#request.id;
   }
 
+  get arrival(): number | undefined {
+    return this.#request.arrival;
+  }
+
   get client(): ClientView {
     return this.#request.client;
   }

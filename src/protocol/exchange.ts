@@ -126,6 +126,8 @@ export interface Ask {
   waitsMs?: number | undefined;
   /** Answered only on our page: secrets and files pass through no client form and no model. */
   page?: boolean | undefined;
+  /** Called as soon as the client's answer has reached this process, before later messages are handled, with its `arrival`. */
+  onReceived?: ((arrival: number) => void) | undefined;
   /** Receives the progress that the client reports on its answer. */
   onProgress?: ((progress: Progress) => void) | undefined;
 }
@@ -210,6 +212,8 @@ export interface Exchange extends ClientChannel {
   /** Appears in every log line about this exchange. */
   readonly id: string;
   readonly method: string;
+  /** When it reached this process, compared with other messages (arrival.ts); undefined if no client sent it. */
+  readonly arrival?: number | undefined;
   /** The params without the era's own fields; other `_meta` keys stay in `params._meta`. Steps may replace them. */
   params: JsonObject;
   readonly client: ClientView;

@@ -2,6 +2,7 @@
 // `experimental.mcpFlow`.
 import type { ClientCapabilities, ServerCapabilities } from '@modelcontextprotocol/client';
 import { sha256 } from '../shared/crypto/lazy-crypto.ts';
+import { GatewayError } from '../shared/errors.ts';
 import { isObject, present, toInvalid } from './message.ts';
 import type { JsonObject } from './message.ts';
 import { TASK_METHODS } from './methods.ts';
@@ -24,6 +25,13 @@ export function readStartId({ _meta: meta }: JsonObject): string | undefined {
     `_meta["${START_ID}"]`,
     'Must be a text of 16 to 200 characters that nobody else has, such as a UUID',
   );
+}
+
+/** The tool can be run, but not by its server's own session: something before the server needs a call. */
+export class PlayedAsCall extends GatewayError {
+  constructor(tool: string) {
+    super('FLOW_NOT_INTERACTIVE', { tool });
+  }
 }
 
 /** The timeout that `interaction.start` asks for. */

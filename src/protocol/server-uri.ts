@@ -1,8 +1,12 @@
 // Encodes the server's name into a URI, so that it leads to the same server however many there are; no table is needed.
-// `ui://app/page` of weather becomes `ui://weather/app/page`, because hosts show these as part of a tool. Any other URI
-// is escaped: `parley://weather/note%3A%2F%2Fx`.
+// `ui://app/page` of weather becomes `ui://weather/app/page`, because hosts show these as part of a tool, and `skill://pdf/SKILL.md` becomes
+// `skill://weather/pdf/SKILL.md`, because files of a skill are found by paths beside it. Any other URI is escaped:
+// `parley://weather/note%3A%2F%2Fx`.
 const UI = 'ui://';
+const SKILL = 'skill://';
 const SHARED = 'parley://';
+/** Schemes whose paths keep their form. */
+const OPEN = [UI, SKILL];
 
 export interface ServerUri {
   server: string;
@@ -12,7 +16,8 @@ export interface ServerUri {
 
 export function writeServerUri({ server, uri }: ServerUri): string {
   const name = encodeURIComponent(server);
-  return uri.startsWith(UI) ? `${UI}${name}/${uri.slice(UI.length)}` : `${SHARED}${name}/${encoded(uri)}`;
+  const scheme = OPEN.find((one) => uri.startsWith(one));
+  return scheme === undefined ? `${SHARED}${name}/${encoded(uri)}` : `${scheme}${name}/${uri.slice(scheme.length)}`;
 }
 
 /** Undefined for any other URI, and for unknown servers. */
@@ -29,16 +34,16 @@ export function behindServerUri(uri: string): string | undefined {
 
 /** Whether a server's own URI looks like an encoded one; then it is never public as it is. */
 export function isReserved(uri: string): boolean {
-  return uri.startsWith(UI) || uri.startsWith(SHARED);
+  return uri.startsWith(SHARED) || OPEN.some((scheme) => uri.startsWith(scheme));
 }
 
 function partsOf(uri: string): { server: string; own: string } | undefined {
-  const scheme = [UI, SHARED].find((one) => uri.startsWith(one));
+  const scheme = [...OPEN, SHARED].find((one) => uri.startsWith(one));
   if (scheme === undefined) return undefined;
   const end = uri.indexOf('/', scheme.length);
   if (end < 0) return undefined;
   const rest = uri.slice(end + 1);
-  const own = scheme === UI ? UI + rest : decoded(rest);
+  const own = scheme === SHARED ? decoded(rest) : scheme + rest;
   return own === undefined ? undefined : { server: uri.slice(scheme.length, end), own };
 }
 

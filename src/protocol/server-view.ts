@@ -30,52 +30,58 @@ export interface SentRequest {
   resume(): void;
 }
 
-/** Tracks whether the server still works on one request. */
+/**
+ * Tracks whether the server still works on one request that was sent. It is another object than the request, because it may outlive the caller and must
+ * not keep the caller's data in memory then.
+ */
 export interface RequestTracker {
   /** The request is sent. */
   onSent(request?: SentRequest): void;
-  /** The server is done: it has answered, in time or late, or refused the request. */
+  /** The server is done: it has answered, in time or late. */
   onAnswered(result?: unknown): void;
+  /** The server has turned the request away, and nothing runs there. */
+  onRefused(): void;
   /** The caller has given up, and the server may still be working. */
   onAbandoned(): void;
 }
 
-/** Options of a call. */
+/** Options of a call. They are data: nobody changes them while the call may be sent again. */
 export interface CallOptions {
-  tracker?: RequestTracker | undefined;
-  signal?: Abortable | undefined;
-  onProgress?: ((progress: Progress) => void) | undefined;
+  /** Called for each request that is sent for the call. */
+  track?(): RequestTracker | undefined;
+  readonly signal?: Abortable | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Notifications that belong to this call and are neither progress nor log. */
-  onNotify?: ((notification: NotificationMessage) => void) | undefined;
+  readonly onNotify?: ((notification: NotificationMessage) => void) | undefined;
   /** Log messages of this call, if the transport can tell. Default: reported as a change of the server. */
-  onLog?: ((entry: LogEntry) => void) | undefined;
+  readonly onLog?: ((entry: LogEntry) => void) | undefined;
   /** The server closed the answer's stream and asks the client to resume after this time. */
-  onRelease?: ((retryMs: number) => void) | undefined;
+  readonly onRelease?: ((retryMs: number) => void) | undefined;
   /** The longest silence before the call fails; progress and open questions restart it. */
-  timeoutMs?: number | undefined;
+  readonly timeoutMs?: number | undefined;
   /** The longest total duration. */
-  maxTimeoutMs?: number | undefined;
-  trace?: TraceContext | undefined;
+  readonly maxTimeoutMs?: number | undefined;
+  readonly trace?: TraceContext | undefined;
 }
 
 export interface OutgoingCall extends CallOptions {
-  method: string;
-  params?: JsonObject | undefined;
+  readonly method: string;
+  readonly params?: JsonObject | undefined;
   /** The client that the call is for, if the era sends that with each call. Default: as the connection was opened. */
-  capabilities?: ClientCapabilities | undefined;
-  info?: Implementation | undefined;
+  readonly capabilities?: ClientCapabilities | undefined;
+  readonly info?: Implementation | undefined;
   /** The minimum log level of this call, if the era sends that with each call. */
-  logLevel?: LoggingLevel | undefined;
+  readonly logLevel?: LoggingLevel | undefined;
   /** Runs it as a task if the server can. */
-  task?: { ttl?: number | undefined } | undefined;
+  readonly task?: { ttl?: number | undefined } | undefined;
   /** Returns a result with questions (`SuspendedCall`) instead of answering them. */
-  suspends?: boolean | undefined;
+  readonly suspends?: boolean | undefined;
   /** Nobody vouches for the client: questions for a human are not returned to it. */
-  isUnproven?: boolean | undefined;
+  readonly isUnproven?: boolean | undefined;
   /** The answers to earlier questions. */
-  resumed?: Exchange['resumed'];
+  readonly resumed?: Exchange['resumed'];
   /** Answers the questions of this call. Default: the connection's own handler. */
-  ask?: ((ask: Ask, signal: AbortSignal) => Promise<JsonObject>) | undefined;
+  readonly ask?: ((ask: Ask, signal: AbortSignal) => Promise<JsonObject>) | undefined;
 }
 
 /** The client that a message is sent for. */

@@ -76,6 +76,11 @@ export interface Step {
   readonly handle?: StepFunction | undefined;
   /** The methods it handles; all others skip it at no cost. Default: every method. */
   readonly methods?: readonly string[] | undefined;
+  /**
+   * It does its job on `interaction.start` itself, or has none there. By default, a step for `tools/call` that does not name
+   * `interaction.start` among its methods is shown every start of a tool as the call it is.
+   */
+  readonly seesStarts?: boolean | ((client: ClientView) => boolean) | undefined;
   /** Rewrites an error from further in, if this step has changed the request; undefined keeps it. */
   readonly reword?: ((error: unknown, passedOn: JsonObject, found: JsonObject) => unknown) | undefined;
   /** It may call `next` again after the previous call has ended, as a retry does. */

@@ -88,7 +88,13 @@ export type Change = ChangeOfKind & {
 };
 
 type ChangeOfKind =
-  | { kind: 'tools'; added?: { name: string; description?: string | undefined }[]; removed?: string[] }
+  /** `isClaimed`: the names are a server's word; what a client may see of them, its list says. */
+  | {
+      kind: 'tools';
+      added?: { name: string; description?: string | undefined }[];
+      removed?: string[];
+      isClaimed?: boolean | undefined;
+    }
   | { kind: 'prompts' | 'resources' }
   /** `isDirect`: it came on the client's own connection, and is passed on even without a subscription. */
   | {

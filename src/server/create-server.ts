@@ -16,7 +16,7 @@ import type { ServeContext } from '../gateway/dialect/serve/serve-context.ts';
 import { TEXT_TYPE, writeFamilies } from '../shared/metric.ts';
 import { metricsPage } from '../gateway/observe/health.ts';
 import { systemClock } from '../shared/clock.ts';
-import { createLog } from '../shared/log.ts';
+import { toSafeLog } from '../shared/log.ts';
 import { createSealer } from '../shared/crypto/seal.ts';
 import { keysFrom } from '../shared/crypto/state-keys.ts';
 import { Server } from './server.ts';
@@ -97,7 +97,8 @@ export class ParleyServer extends Server {
   }
 
   get #login(): Login | undefined {
-    const { log = createLog(), clock = systemClock } = this.options;
+    const { clock = systemClock } = this.options;
+    const log = toSafeLog(this.options.log);
     this.#logins ??= createLogin(this.options, { log, clock, loadFrontPages });
     return this.#logins;
   }
@@ -105,7 +106,8 @@ export class ParleyServer extends Server {
   #front(): ServeContext {
     const { options } = this;
     if (!options.ask && !this.asks) return createServeContext(this, options);
-    const { log = createLog(), clock = systemClock } = options;
+    const { clock = systemClock } = options;
+    const log = toSafeLog(options.log);
     const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };
     const asking = new HumanChannel(
       // Whom to believe is the author's choice; a gateway before this server decides for its own clients.

@@ -8,6 +8,7 @@ import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { OpenPages, PagesHost, Change, Target, Watcher } from '../protocol/target.ts';
 import { systemClock } from '../shared/clock.ts';
 import { refuseShort } from '../shared/crypto/state-keys.ts';
+import { cancelledBy } from '../shared/cancelled-error.ts';
 import { GatewayError, toError } from '../shared/errors.ts';
 import type { HttpHandler } from '../shared/http.ts';
 import { DEFAULT_LIMITS } from '../shared/limits.ts';
@@ -120,8 +121,14 @@ export class Server implements Target {
   }
 
   /** A tool whose calls, with their arguments, go to `answer` unchecked. */
-  answeredTool(name: string, options: Types.ToolOptions, answer: RequestHandler): Types.Registration {
-    return this.#tools.addAnswered(name, options, answer);
+  /** `taskTtlMs`: how long a task of it may live, if that is longer than other tasks. */
+  answeredTool(
+    name: string,
+    options: Types.ToolOptions,
+    answer: RequestHandler,
+    { taskTtlMs }: { taskTtlMs?: number } = {},
+  ): Types.Registration {
+    return this.#tools.addAnswered(name, options, { answer, taskTtlMs });
   }
 
   hasTool(name: string, client: ClientView): boolean {
@@ -293,7 +300,7 @@ async function settle(result: Promise<ResultObject>, exchange: Exchange): Promis
 /** A failure after the client gave up counts as cancelled. */
 function toFailure(thrown: unknown, exchange: Exchange): Error {
   const error = toError(thrown);
-  return error === thrown || !exchange.signal.aborted ? error : new GatewayError('CANCELLED', {}, { cause: thrown });
+  return error === thrown || !exchange.signal.aborted ? error : cancelledBy(exchange.signal, { cause: thrown });
 }
 
 function toInfo({ name, title, version, description, icons, websiteUrl }: Types.ServerOptions): Implementation {

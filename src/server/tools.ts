@@ -8,6 +8,7 @@ import { readOptionalObject, readString, isObject } from '../protocol/message.ts
 import type { JsonObject } from '../protocol/message.ts';
 import type { ResultObject } from '../protocol/raw/raw-object.ts';
 import type { ErrorCode } from '../shared/error-table.ts';
+import { cancelledBy } from '../shared/cancelled-error.ts';
 import { GatewayError, ProtocolError } from '../shared/errors.ts';
 import { ExchangeCall } from './call.ts';
 import type { Changes } from './changes.ts';
@@ -26,6 +27,8 @@ interface ToolEntry extends Definition {
   readonly handler: ToolHandler<never>;
   /** Answers calls in place of the handler, and checks the arguments itself. */
   readonly answer?: RequestHandler | undefined;
+  /** How long a task of it may live, if that is longer than other tasks. */
+  readonly taskTtlMs?: number | undefined;
 }
 
 export class ServerTools {
@@ -46,8 +49,8 @@ export class ServerTools {
     return this.#register(toEntry(name, options, handler));
   }
 
-  addAnswered(name: string, options: ToolOptions, answer: RequestHandler): Registration {
-    return this.#register({ ...toEntry(name, options, () => undefined), answer });
+  addAnswered(name: string, options: ToolOptions, answering: Pick<ToolEntry, 'answer' | 'taskTtlMs'>): Registration {
+    return this.#register({ ...toEntry(name, options, () => undefined), ...answering });
   }
 
   #register(entry: ToolEntry): Registration {
@@ -99,8 +102,8 @@ export class ServerTools {
   ): MaybePromise<ResultObject> {
     if (!mayBeTask(tool, exchange)) return run(exchange);
     const work: TaskWork<ResultObject> = async (own, say) => run(own, say);
-    if (exchange.task?.requested === true) return this.#tasks.start(exchange, work);
-    return this.#tasks.maybeStart(exchange, tool.task === 'required', work);
+    if (exchange.task?.requested === true) return this.#tasks.start(exchange, work, tool.taskTtlMs);
+    return this.#tasks.maybeStart(exchange, { isRequired: tool.task === 'required', ttlMs: tool.taskTtlMs }, work);
   }
 }
 
@@ -231,7 +234,7 @@ const OF_THE_CLIENT: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['ASK_REFUSED',
 
 /** A result with `isError`, or throws if the error is not for the model. */
 function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
-  if (exchange.signal.aborted) throw new GatewayError('CANCELLED', {}, { cause: thrown });
+  if (exchange.signal.aborted) throw cancelledBy(exchange.signal, { cause: thrown });
   const isRefusal = thrown instanceof GatewayError && OF_THE_CLIENT.has(thrown.code);
   if (!isRefusal && (thrown instanceof GatewayError || thrown instanceof ProtocolError)) throw thrown;
   return { content: [toText(thrown instanceof Error ? thrown.message : String(thrown))], isError: true };

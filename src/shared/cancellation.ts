@@ -69,6 +69,35 @@ export class Cancellation implements Abortable {
   }
 }
 
+/** Aborts with its parent, for the same reason. */
+export class ChildCancellation extends Cancellation {
+  readonly #parent: Abortable;
+
+  constructor(parent: Abortable) {
+    super();
+    this.#parent = parent;
+    if (parent.aborted) this.abort(parent.reason);
+    else parent.addEventListener('abort', this);
+  }
+
+  /** Called when the parent aborts. */
+  handleEvent(): void {
+    this.abort(this.#parent.reason);
+  }
+
+  unfollow(): void {
+    this.#parent.removeEventListener('abort', this);
+  }
+}
+
+/** Aborts with a parent, for the same reason: what follows from an abort depends on it. Returns a function that stops it. */
+export function follow(child: { abort(reason?: unknown): void }, parent: Abortable): () => void {
+  const abort = (): void => child.abort(parent.reason);
+  if (parent.aborted) abort();
+  else parent.addEventListener('abort', abort, { once: true });
+  return () => parent.removeEventListener('abort', abort);
+}
+
 function tell(listener: AbortListener): void {
   if (typeof listener === 'function') listener();
   else listener.handleEvent();

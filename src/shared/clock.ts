@@ -36,7 +36,7 @@ export const systemClock: Clock = {
 };
 
 /** Timers count from the start of the event-loop turn and may fire this early. */
-const EARLY_MS = 1;
+export const EARLY_MS = 1;
 
 /**
  * One deadline, as a member of its list. Once it has fired or was cancelled, it holds no references, because old dead

@@ -229,6 +229,10 @@ export const ERRORS = {
     'The login at {server} failed: {reason}',
     "Correct what the reason says: the server's `auth` in the configuration, or its authorization server. See docs/logins.md.",
   ]),
+  UPSTREAM_ISSUER_CHANGED: row(-32603, 502, 'upstream', [
+    '{server} now wants its login at {found}, but its configured secret is for {issuer}: nothing was sent',
+    'Find out who changed it. If it is right, set `auth.issuer` of the server to the new one, or run `parley logout NAME` to forget the old one. See docs/logins.md.',
+  ]),
   NO_COMMON_VERSION: row(-32603, 502, 'upstream', [
     '{server} and Parley have no revision in common: it offers {offered}',
     'Unpin the revision, or update one side.',
@@ -238,6 +242,10 @@ export const ERRORS = {
   FORBIDDEN_BY_RULE: row(-32000, 200, 'client', [
     'A rule of the gateway forbids {what}',
     'Do without it, or ask the operator: `rules` in the configuration decides, and the audit log names the rule.',
+  ]),
+  TOO_LARGE_TO_JUDGE: row(-32000, 200, 'client', [
+    'The rules of the gateway cannot judge {what}: its arguments are too large for them',
+    'Send smaller arguments. The expression of a rule has a number of steps; the audit log names the rule.',
   ]),
   HELD_BACK: row(-32000, 200, 'upstream', [
     '{name} of {server} {what} since its definition was accepted, and is held back until the operator has looked at it: parley pins accept {server}__{name}',

@@ -128,6 +128,13 @@ export const MAX_PASSING_SECRETS = 200;
 /** How long a server that says when to come back is left alone at most; then it is tried again. */
 export const MAX_PAUSE_MS: number = 5 * MINUTE;
 
+/** The arguments of a call that a person may be asked about, whatever `maxShownChars` says. */
+export const MAX_SHOWN_CHARS: number = 256 * 1024;
+
+/** Entries of one page of a list; resources, which are not pinned, cost less. */
+export const MAX_PAGE_ENTRIES = 5000;
+export const MAX_PAGE_RESOURCES = 10_000;
+
 /** Definitions that are pinned of one server, how long one may be to be shown by `parley pins diff`, and how large the file becomes with them. */
 export const MAX_PINS = 10_000;
 export const MAX_PINNED_CHARS: number = 64 * 1024;

@@ -2,7 +2,7 @@
 // for hours.
 import type { Abortable } from './cancellation.ts';
 import type { Clock } from './clock.ts';
-import { GatewayError } from './errors.ts';
+import { cancelledBy } from './cancelled-error.ts';
 
 /** Calls back once: now, if the signal has aborted already. Returns a function that stops it. */
 export function onAbort(signal: Abortable, callback: () => void): () => void {
@@ -62,7 +62,7 @@ export function openPromise<T>(
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       takeBack();
-      reject(new GatewayError('CANCELLED'));
+      reject(cancelledBy(signal));
     };
     const stop = (): void => signal?.removeEventListener('abort', giveUp);
     signal?.addEventListener('abort', giveUp, { once: true });

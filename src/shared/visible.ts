@@ -1,4 +1,5 @@
 // Makes foreign text safe to show in a terminal, in an error or in an approval question.
+import { replaceUnseen } from './text/hidden.ts';
 
 /**
  * Control characters except line ends and tabs, and direction marks: both can disguise a text. Listed by code point,
@@ -7,9 +8,9 @@
 // eslint-disable-next-line no-control-regex -- these are what must not be shown
 export const UNSHOWN: RegExp = /[\0-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** On one line, without invisible characters, direction marks and terminal controls. */
+/** On one line, with everything that a person would not see written out: what somebody approves, they have seen. */
 export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/gu, toEscape);
+  return replaceUnseen(text, toEscape);
 }
 
 /**

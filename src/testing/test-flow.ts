@@ -1,24 +1,30 @@
 // Tests a flow with scripted answers: without a client, as one kind of client, with crashes everywhere, or over an old journal.
 import { isDeepStrictEqual } from 'node:util';
+import { checkOptionNames } from '../flow/authoring/options.ts';
+import type { NamesOf } from '../flow/authoring/options.ts';
 import type { AnyFlow } from '../flow/define.ts';
+import type { FlowLimits } from '../flow/session/flow-limits.ts';
 import { BodyRun } from '../flow/engine/body-run.ts';
 import { fold } from '../flow/fold.ts';
 import type { JournalEntry } from '../flow/journal.ts';
 import { CrashPoints } from '../flow/testing/test-stage.ts';
 import { manualClock } from '../flow/testing/manual-clock.ts';
 import type { ManualClock } from '../flow/testing/manual-clock.ts';
-import { playFlow } from '../flow/testing/play-flow.ts';
+import { newSessionId, playFlow } from '../flow/testing/play-flow.ts';
 import type { ScriptedAnswers, PlayResult, FlowPlayOptions } from '../flow/testing/play-flow.ts';
 import { playAsClient } from './as-client/play-as-client.ts';
 import type { AsClientOptions, PlayedAsClient } from './as-client/play-as-client.ts';
 import type { ClientKind } from './as-client/client-profiles.ts';
 
 export interface FlowTest {
-  /** Plays the flow with these answers, each turn in a new process, until it ends or a question has no answer. */
+  /**
+   * Plays the flow with these answers, each turn in a new process, until it ends or a question has no answer (`open`). Throws if an answer is
+   * refused, or if the flow never asks for one of them.
+   */
   answer(answers: ScriptedAnswers): Promise<PlayResult>;
   /**
    * Plays the flow many times and crashes the process at another point each time: before and after every write, and around every step.
-   * Throws if a result differs, or if an effect runs under a second idempotency key.
+   * Throws if a result differs, if an effect runs under a second idempotency key, or if an answer is missing.
    */
   crashEverywhere(answers: ScriptedAnswers): Promise<{ crashes: string[]; result: unknown }>;
   /** Serves the flow to a client of this kind, whose user gives the answers. */
@@ -28,7 +34,7 @@ export interface FlowTest {
 }
 
 interface FlowClientTest {
-  /** Answers by key, with the fields of a form in an object. Rejects if a question has no answer, or its answer is refused. */
+  /** Answers by key, with the fields of a form in an object. Rejects if a question has no answer, if its answer is refused, or if the flow never asks for one. */
   answer(answers: Record<string, unknown>): Promise<PlayedAsClient>;
 }
 
@@ -51,21 +57,31 @@ interface FlowTestOptions {
    * not move it. Default: a new clock.
    */
   clock?: ManualClock | undefined;
+  /** The limits that the flow is served with (`limits` of `serveFlows`). */
+  limits?: Partial<FlowLimits> | undefined;
 }
 
-export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}, { clock }: FlowTestOptions = {}): FlowTest {
+const OPTIONS: NamesOf<FlowTestOptions> = { clock: true, limits: true };
+
+export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}, options: FlowTestOptions = {}): FlowTest {
+  checkOptionNames(options, OPTIONS, 'testFlow()');
+  const { clock, limits } = options;
   return {
-    answer: (answers) => playFlow({ flow, args, answers, clock }),
-    crashEverywhere: (answers) => crashEverywhere({ flow, args, answers }, clock?.now()),
-    asClient: (kind, options) => ({ answer: (answers) => playAsClient({ flow, args, answers }, kind, options) }),
+    answer: (answers) => playFlow({ flow, args, answers, clock, limits }),
+    crashEverywhere: (answers) => crashEverywhere({ flow, args, answers, limits }, clock?.now()),
+    asClient: (kind, served) => ({
+      answer: (answers) => playAsClient({ flow, args, answers }, kind, { ...(limits && { limits }), ...served }),
+    }),
     replay: (journal) => replay(flow, journal),
   };
 }
 
-async function crashEverywhere(playing: FlowPlayOptions, now: number | undefined) {
+async function crashEverywhere(options: FlowPlayOptions, now: number | undefined) {
+  const playing = { ...options, sessionId: newSessionId() };
   const all = new CrashPoints();
   const whole = await playFlow({ ...playing, crashPoints: all, clock: manualClock(now) });
   const { result, failure } = whole;
+  refuseUnfinished(whole);
   const crashes: string[] = [];
   for (let at = 0; at < all.passed; at++) {
     const crashPoints = new CrashPoints(at);
@@ -78,6 +94,13 @@ async function crashEverywhere(playing: FlowPlayOptions, now: number | undefined
     refuseDouble(played, whole, where);
   }
   return { crashes, result };
+}
+
+/** What comes after a missing answer would not be tested. */
+function refuseUnfinished({ open, waiting, failure }: PlayResult): void {
+  const missing = [...open.map(({ key }) => key), ...waiting];
+  if (failure || missing.length === 0) return;
+  throw new Error(`There is no answer to ${missing.join(', ')}, so nothing after it is tested`);
 }
 
 /** Ids are fixed, so every play has the same idempotency keys; another key would be another effect. */

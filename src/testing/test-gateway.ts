@@ -102,6 +102,7 @@ export async function testStep(
   const reached: PassedRequest[] = [];
   const tell: Step = {
     name: 'testStep',
+    seesStarts: true,
     handle({ method, params }, next) {
       reached.push({ method, params: structuredClone(params) }); // a copy, as later changes must not show
       return next();

@@ -19,9 +19,7 @@ export function readResults(folder) {
 export function faultsOf(rows, results) {
   return rows.flatMap(({ from, finding, state, tests = [] }) => {
     if (state !== 'fixed') return [];
-    return tests.flatMap((test) =>
-      faultOf(test, results).map((fault) => `tests/borders/${from}, ${finding}: ${fault}`),
-    );
+    return tests.flatMap((test) => faultOf(test, results).map((fault) => `${from}, ${finding}: ${fault}`));
   });
 }
 

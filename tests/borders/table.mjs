@@ -1,15 +1,35 @@
 // Rows as a table, in the order of their pages and sections.
-const PAGES = ['gateway', 'newcomer', 'security', 'issue'];
+const PAGES = ['repeats', 'flows', 'gateway', 'newcomer', 'security', 'seeds', 'extensions', 'speed', 'issue'];
 
-export function toTable(rows) {
+/** `earlier` says how tests ended on an older commit, by file and title. */
+export function toTable(rows, earlier) {
   const sorted = rows.toSorted((one, other) => compare(one.finding, other.finding));
   const count = (state) => rows.filter((row) => row.state === state).length;
-  const head = ['finding', 'what was wrong', 'shown with', 'tests', 'state'];
-  const lines = sorted.map((row) => [row.finding, row.says, row.peer ?? '–', testsOf(row), stateOf(row)].map(escape));
+  const head = ['finding', 'what was wrong', 'shown with', 'tests', ...(earlier ? ['before'] : []), 'state'];
+  const lines = sorted.map((row) =>
+    [
+      row.finding,
+      row.says,
+      row.peer ?? '–',
+      testsOf(row),
+      ...(earlier ? [beforeOf(row, earlier)] : []),
+      stateOf(row),
+    ].map(escape),
+  );
   return [
     `${rows.length} findings: ${count('fixed')} fixed, ${count('declined')} declined, ${count('open')} open.`,
     [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n'),
   ].join('\n\n');
+}
+
+export function endedBefore({ file, title }, earlier) {
+  return earlier.get(`${file} > ${title}`);
+}
+
+function beforeOf({ state, tests = [], before }, earlier) {
+  if (state !== 'fixed') return '–';
+  const failed = tests.filter((test) => endedBefore(test, earlier) === 'failed').length;
+  return before ?? `${failed} of ${tests.length} failed`;
 }
 
 function testsOf({ tests = [] }) {

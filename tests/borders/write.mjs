@@ -1,49 +1,70 @@
-// The table of findings in docs/borders.md, from the rows in this folder (README.md says what a row is).
+// The tables of findings in docs/borders.md and docs/evidence/findings.md, from the rows in this folder and in tests/findings (README.md
+// says what a row is).
 //
 //   node tests/borders/write.mjs [--write] [--results]
 //
-// Without options: every row is well formed, every file that it names exists, and the page shows the rows. --results also wants every
-// named test among the results of the run, passed; .ci/run collects them in results/. --write renews the page.
+// Without options: every row is well formed, every file that it names exists, and the pages show the rows. --results also wants every
+// named test among the results of the run, passed; .ci/run collects them in results/. --write renews the pages.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { hasBlock, renewBlock } from '../peers/harness/page-block.mjs';
 import { faultsOf, readResults } from './results.mjs';
-import { toTable } from './table.mjs';
+import { endedBefore, toTable } from './table.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '..', '..');
-const PAGE = ['borders.md', 'findings'];
 const STATES = ['fixed', 'declined', 'open'];
+const SETS = [
+  { folder: 'tests/borders', page: ['borders.md', 'findings'] },
+  // How its tests end on the commit in which the findings were made.
+  { folder: 'tests/findings', page: ['evidence/findings.md', 'findings'], before: 'before.json' },
+];
 
 const { values: options } = parseArgs({ options: { write: { type: 'boolean' }, results: { type: 'boolean' } } });
-const files = readdirSync(HERE).filter((name) => name.endsWith('.json'));
-const rows = files.flatMap((name) => readRows(name));
-const faults = rows.flatMap(shapeFaults);
-if (options.results) faults.push(...faultsOf(rows, readResults(join(HERE, 'results'))));
-if (faults.length === 0) {
-  const table = toTable(rows);
-  if (options.write) renewBlock(...PAGE, table);
-  else if (!hasBlock(...PAGE, table)) {
-    faults.push('docs/borders.md does not show these rows: node tests/borders/write.mjs --write renews it');
-  }
-}
+const outcomes = SETS.map(renewSet);
+const faults = outcomes.flatMap((outcome) => outcome.faults);
 for (const fault of faults) console.log(`✗ ${fault}`);
-const good = Math.max(0, rows.length - faults.length);
-console.log(`\n${good} passed, ${faults.length} failed, 0 skipped`);
+const good = outcomes.reduce((sum, { count }) => sum + count, 0) - faults.length;
+console.log(`\n${Math.max(0, good)} passed, ${faults.length} failed, 0 skipped`);
 process.exit(faults.length > 0 ? 1 : 0);
 
-function readRows(name) {
-  try {
-    return JSON.parse(readFileSync(join(HERE, name), 'utf8')).map((row) => ({ ...row, from: name }));
-  } catch (error) {
-    throw new Error(`tests/borders/${name} cannot be read as a list of rows: ${error.message}`, { cause: error });
+function renewSet({ folder, page, before }) {
+  const names = readdirSync(join(ROOT, folder)).filter((name) => name.endsWith('.json') && name !== before);
+  const rows = names.flatMap((name) => readJson(folder, name).map((row) => ({ ...row, from: `${folder}/${name}` })));
+  const earlier = before && new Map(Object.entries(readJson(folder, before)));
+  const faults = [...rows.flatMap(shapeFaults), ...(earlier ? rows.flatMap((row) => beforeFaults(row, earlier)) : [])];
+  if (options.results) faults.push(...faultsOf(rows, readResults(join(HERE, 'results'))));
+  if (faults.length === 0) {
+    const table = toTable(rows, earlier);
+    if (options.write) renewBlock(...page, table);
+    else if (!hasBlock(...page, table)) {
+      faults.push(`docs/${page[0]} does not show these rows: node tests/borders/write.mjs --write renews it`);
+    }
   }
+  return { count: rows.length, faults };
+}
+
+function readJson(folder, name) {
+  try {
+    return JSON.parse(readFileSync(join(ROOT, folder, name), 'utf8'));
+  } catch (error) {
+    throw new Error(`${folder}/${name} cannot be read as JSON: ${error.message}`, { cause: error });
+  }
+}
+
+/** A test that passes on the old build as well shows nothing. */
+function beforeFaults({ from, finding, state, tests = [], before }, earlier) {
+  if (state !== 'fixed' || before) return [];
+  if (tests.some((test) => endedBefore(test, earlier) === 'failed')) return [];
+  return [
+    `${from}, ${finding}: none of its tests failed on the old build (node tests/findings/run-before.mjs), and no "before" says why`,
+  ];
 }
 
 function shapeFaults({ from, finding, says, state, tests, decision }) {
-  const where = `tests/borders/${from}, ${finding ?? 'a row without "finding"'}`;
+  const where = `${from}, ${finding ?? 'a row without "finding"'}`;
   const faults = [];
   for (const [name, value] of Object.entries({ finding, says })) {
     if (typeof value !== 'string' || value === '') faults.push(`${where}: "${name}" has to be a text`);

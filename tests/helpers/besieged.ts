@@ -56,8 +56,13 @@ interface PoliteFigures {
   faults: string[];
 }
 
-export async function besieged(servers: object = {}, limits: Partial<typeof DEFAULT_LIMITS> = {}): Promise<Besieged> {
-  const [gateway, twin] = await Promise.all([started(servers, limits), started({}, {})]);
+/** `stateFolder`: where it pins what servers list. */
+export async function besieged(
+  servers: object = {},
+  limits: Partial<typeof DEFAULT_LIMITS> = {},
+  stateFolder?: string,
+): Promise<Besieged> {
+  const [gateway, twin] = await Promise.all([started(servers, limits, stateFolder), started({}, {})]);
   const baseMb = memoryMb(gateway.pid, 'VmRSS');
   const cpuBefore = cpuSeconds(gateway.pid);
   let most = 0;
@@ -100,8 +105,12 @@ export async function besieged(servers: object = {}, limits: Partial<typeof DEFA
   };
 }
 
-async function started(servers: object, limits: object): Promise<HttpFixture> {
-  const env = { SERVERS: JSON.stringify({ polite: fixture('hostile'), ...servers }), LIMITS: JSON.stringify(limits) };
+async function started(servers: object, limits: object, stateFolder?: string): Promise<HttpFixture> {
+  const env = {
+    SERVERS: JSON.stringify({ polite: fixture('hostile'), ...servers }),
+    LIMITS: JSON.stringify(limits),
+    ...(stateFolder !== undefined && { STATE: stateFolder }),
+  };
   const gateway = await startHttp(fixture('gateway', [], { env }));
   for (let n = 0; n < 5; n++) await ask(gateway.url, 'polite__echo', { text: 'hello' });
   return gateway;

@@ -17,7 +17,7 @@ export class ChangingServer implements Disposable {
     this.says(lists);
   }
 
-  /** `tools`, `prompts`, `resourceTemplates`, `instructions`, `version`. */
+  /** `tools`, `prompts`, `resourceTemplates`, `instructions`, `version`, `era`; see lists-anything.mjs. */
   says(lists: Record<string, unknown>): void {
     writeFileSync(join(this.#folder, 'lists.json'), JSON.stringify(lists));
   }

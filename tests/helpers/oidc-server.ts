@@ -29,6 +29,12 @@ export interface OidcServer extends AsyncDisposable {
 
 type AsyncListener = (request: IncomingMessage, response: ServerResponse) => Promise<unknown>;
 
+/** Why the guard turns a request away. */
+export interface Refusal {
+  status: number;
+  challenge: string;
+}
+
 export interface OidcServerOptions {
   /** In seconds, which tokens count as whole ones: one of a single second may have ended when it arrives. */
   accessTtl?: number;
@@ -36,6 +42,8 @@ export interface OidcServerOptions {
   /** People say who they are on a page. */
   pages?: boolean;
   configuration?: Configuration;
+  /** The MCP server behind the guard, in place of our own. It gets refused requests as well. */
+  serve?: (request: IncomingMessage, response: ServerResponse, refusal: Refusal | undefined) => unknown;
 }
 
 export async function startOidcServer(options: OidcServerOptions = {}): Promise<OidcServer> {
@@ -77,12 +85,9 @@ export async function startOidcServer(options: OidcServerOptions = {}): Promise<
       return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(metadata));
     }
     const where = `http://127.0.0.1:${portOf(back)}/.well-known/oauth-protected-resource/mcp`;
-    const scopes = await scopesOf(request, provider, seen);
-    if (!scopes) return response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${where}"` }).end();
-    if (!made.needs.split(' ').every((scope) => scope === '' || scopes.has(scope))) {
-      const challenge = `Bearer error="insufficient_scope", scope="${made.needs}", resource_metadata="${where}"`;
-      return response.writeHead(403, { 'www-authenticate': challenge }).end();
-    }
+    const refusal = refusalOf(await scopesOf(request, provider, seen), made.needs, where);
+    if (options.serve) return options.serve(request, response, refusal);
+    if (refusal) return response.writeHead(refusal.status, { 'www-authenticate': refusal.challenge }).end();
     return endpoint.handle(request, response);
   };
   back.on('request', (request, response) => void handle(request, response));
@@ -105,6 +110,15 @@ export async function startOidcServer(options: OidcServerOptions = {}): Promise<
     },
   };
   return made;
+}
+
+function refusalOf(scopes: Set<string> | undefined, needs: string, where: string): Refusal | undefined {
+  if (!scopes) return { status: 401, challenge: `Bearer resource_metadata="${where}"` };
+  if (needs.split(' ').every((scope) => scope === '' || scopes.has(scope))) return undefined;
+  return {
+    status: 403,
+    challenge: `Bearer error="insufficient_scope", scope="${needs}", resource_metadata="${where}"`,
+  };
 }
 
 /** Follows redirects with cookies, as a browser does; returns the last page. */
@@ -133,7 +147,7 @@ function createProvider(
   return new Provider(issuer, {
     clients: [],
     pkce: { required: () => true },
-    scopes: ['openid', 'offline_access', 'mcp', 'mcp:admin'],
+    scopes: ['openid', 'offline_access', 'mcp', 'mcp:admin', 'mcp:read', 'mcp:write'],
     features: {
       devInteractions: { enabled: false },
       registration: { enabled: true },
@@ -143,7 +157,7 @@ function createProvider(
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: () => ({
-          scope: 'mcp mcp:admin',
+          scope: 'mcp mcp:admin mcp:read mcp:write',
           audience: resource,
           accessTokenFormat: 'opaque',
           accessTokenTTL: accessTtl,

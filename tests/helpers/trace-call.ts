@@ -1,5 +1,4 @@
-// Which sources a call runs, through a gateway and to servers, by V8's precise coverage of the built package and its source maps; and which
-// objects it makes, by counting them (tests/fixtures/programs/count-objects.mjs).
+// Which sources a call through a gateway runs, by V8's precise coverage of the built package and its source maps.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -22,58 +21,12 @@ interface Run {
 /** The functions that ran, by source file. */
 export type CallTrace = Map<string, { name: string; count: number }[]>;
 
-/** Objects that a call made, by what made them in which source; `name` is the class of instances. */
-export interface MadeObjects {
-  source: string;
-  kind: 'instance' | 'literal' | 'closure';
-  name: string;
-  count: number;
-}
-
-/** What a call through a gateway with three steps to a server on stdio runs, and one during which the server asks a question. */
-export function traceGateway(client: string, server: string): Promise<Record<'call' | 'question', CallTrace>> {
-  return runTraced('traced-gateway', [client, server, ...(fixture('bridged', ['--stdio']).args ?? [])]);
-}
-
-/** What the first of these calls makes. */
-export async function countGatewayObjects(client: string, server: string): Promise<MadeObjects[]> {
-  const args = [client, server, ...(fixture('bridged', ['--stdio']).args ?? [])];
-  const flags = ['--import', join(PROGRAMS, 'count-objects.mjs')];
-  const { call } = await runProgram<'call', { place: string; count: number }[]>('traced-gateway', args, flags);
-  return toMadeObjects(call);
-}
-
-/** What a call to a bare server over HTTP runs, and an answer to a question of a flow until the next question is in the reply. */
-export function traceServer(client: string, flowClient: string): Promise<Record<'call' | 'answer', CallTrace>> {
-  return runTraced('traced-server', [client, flowClient]);
-}
-
-async function runTraced<Name extends string>(program: string, args: string[]): Promise<Record<Name, CallTrace>> {
-  const traces = Object.entries(await runProgram<Name, Run[]>(program, args)) as [Name, Run[]][];
-  return Object.fromEntries(traces.map(([name, runs]) => [name, toSources(runs)])) as Record<Name, CallTrace>;
-}
-
-async function runProgram<Name extends string, T>(
-  program: string,
-  args: string[],
-  flags: string[] = [],
-): Promise<Record<Name, T>> {
-  const child = spawn(process.execPath, [...flags, join(PROGRAMS, `${program}.mjs`), ...args], {
-    cwd: ROOT,
-    env: { ...process.env, NODE_ENV: 'production' }, // flows wait in memory
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/** What a call through a gateway with three steps to a server on stdio runs. */
+export async function traceGateway(client: string, server: string): Promise<CallTrace> {
+  const args = [join(PROGRAMS, 'traced-gateway.mjs'), client, server, ...(fixture('bridged', ['--stdio']).args ?? [])];
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] });
   const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
-  return JSON.parse(printed) as Record<Name, T>;
-}
-
-function toMadeObjects(made: { place: string; count: number }[]): MadeObjects[] {
-  const sourceOf = createSourceFinder();
-  return made.flatMap(({ place, count }) => {
-    const [, file, offset, kind, name] = /^(.+):(\d+):(\w+):(.*)$/.exec(place)!;
-    const source = sourceOf(file!, Number(offset));
-    return source === undefined ? [] : { source, kind: kind as MadeObjects['kind'], name: name!, count };
-  });
+  return toSources(JSON.parse(printed) as Run[]);
 }
 
 function toSources(runs: Run[]): CallTrace {

@@ -104,7 +104,7 @@ describe('an identify hook that fails', () => {
       log: createLog({ level: 'silent' }),
       identify: ({ headers }) => {
         if (headers['x-user'] === 'boom') throw new Error('hunter2');
-        return undefined;
+        return null;
       },
     });
     const { url, port } = await server.listen({ port: 0 });

@@ -21,7 +21,8 @@ const release = flow({ name: 'release', limits: { duration: '2d' } }, async (ask
 
 async function office() {
   const notices: PersonNotice[] = [];
-  const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+  const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+    (headers['x-user'] as string | undefined) ?? null;
   const log = createLog({ level: 'silent' });
   const server = createServer({ name: 'ops', version: '1', log, identify });
   const sessions = serveFlows(server, [release], { notify: (notice) => void notices.push(notice) });

@@ -24,7 +24,8 @@ const ports: Record<string, number> = {};
 let url: string;
 
 beforeAll(async () => {
-  const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+  const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+    (headers['x-user'] as string | undefined) ?? null;
   server = createServer({ name: 'mail', version: '1', log: QUIET, identify });
   serveFlows(server, [mail]);
   // A tool that asks by a form: the gateway keeps its session for clients that speak Flow.

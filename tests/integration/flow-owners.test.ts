@@ -27,7 +27,8 @@ let url: string;
 let port: number;
 
 beforeAll(async () => {
-  const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+  const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+    (headers['x-user'] as string | undefined) ?? null;
   server = createServer({ name: 'owners', version: '1', log: QUIET, identify });
   serveFlows(server, [work], { store });
   ({ url } = await server.listen({ port: 0 }));

@@ -17,12 +17,15 @@ afterEach(async () => {
 });
 
 const approval = (ask: Ask) =>
-  ask.person('ops-lead').choice('level', [1, 2, 3], { message: 'Which level?', label: 'Level' });
+  ask
+    .person('ops-lead', { handOver: ['deputy'] })
+    .choice('level', [1, 2, 3], { message: 'Which level?', label: 'Level' });
 const FORMS = { elicitation: {} };
 
 async function office(body: (ask: Ask) => Promise<unknown> = approval, isBehindGateway = false) {
   const notices: PersonNotice[] = [];
-  const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+  const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+    (headers['x-user'] as string | undefined) ?? null;
   const log = createLog({ level: 'silent' });
   const server = createServer({ name: 'ops', version: '1', log, identify });
   const tool = flow({ name: 'release', limits: { duration: '2d' } }, body);
@@ -125,6 +128,23 @@ describe('the person who is asked, over MCP Flow', () => {
     await deputy.request('interaction.respond', { ...late, response: { value: 3 } });
     expect((await asked(ada, 'interaction.complete')).params).toMatchObject({ result: { data: 3 } });
   });
+
+  test.each([false, true])(
+    'hands it to nobody whom the flow does not name, and never to the caller (gateway: %s)',
+    async (isBehind) => {
+      const { client, started } = await office(approval, isBehind);
+      const native = { experimental: { mcpFlow: { interactive: true } } };
+      const [ada, lead] = [await client('ada', native), await client('ops-lead', native)];
+      const own = await started(ada);
+      const { sessionId } = (await asked(lead, 'interaction.prompt')).params!;
+      for (const to of ['ada', 'eve', 'ops-lead']) {
+        const hand = { sessionId, promptId: 'level~1', to };
+        expect((await lead.request('interaction.handOver', hand)).error?.code, to).toBe(-32003);
+      }
+      const answer = { sessionId: own, promptId: 'level~1', response: { value: 1 } };
+      expect((await ada.request('interaction.respond', answer)).error?.code).toBe(-32003);
+    },
+  );
 
   test('is asked when they connect while it waits, and one over 2026-07-28 reads the question with its id', async () => {
     const { client, started, url } = await office();

@@ -17,14 +17,15 @@ afterEach(async () => {
 
 const release = async (ask: Ask) => {
   const version = await ask.text('version');
-  const lead = ask.person(version === '3' ? 'cto' : 'ops-lead', { remind: '4h' });
+  const lead = ask.person(version === '3' ? 'cto' : 'ops-lead', { remind: '4h', handOver: ['deputy'] });
   return lead.confirm('approve', { message: `Release ${version}?` });
 };
 
 async function office(body: (ask: Ask) => Promise<unknown> = release, options: ServeFlowsOptions = {}) {
   const clock = manualClock(Date.now());
   const notices: PersonNotice[] = [];
-  const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+  const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+    (headers['x-user'] as string | undefined) ?? null;
   const server = createServer({ name: 'ops', version: '1', log: createLog({ level: 'silent' }), identify });
   const tool = flow({ name: 'release', limits: { duration: '2d' } }, body);
   const notify = (notice: PersonNotice) => void notices.push(notice);
@@ -272,7 +273,8 @@ describe('the link of a person', () => {
 
   test('leads to the gateway that the server is in, which knows who opens it', async () => {
     const log = createLog({ level: 'silent' });
-    const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+    const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+      (headers['x-user'] as string | undefined) ?? null;
     const notices: PersonNotice[] = [];
     const server = createServer({ name: 'ops', version: '1', log });
     const tool = flow({ name: 'release', limits: { duration: '2d' } }, release);

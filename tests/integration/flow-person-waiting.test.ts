@@ -23,7 +23,8 @@ const task = flow({ name: 'task', long: true, limits: { duration: '2d' } }, appr
 
 async function office(limits = {}) {
   const notices: PersonNotice[] = [];
-  const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+  const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+    (headers['x-user'] as string | undefined) ?? null;
   const log = createLog({ level: 'silent' });
   const server = createServer({ name: 'ops', version: '1', log, identify, limits, taskGraceMs: 10 });
   const sessions = serveFlows(server, [release, task], { notify: (notice) => void notices.push(notice) });

@@ -1,5 +1,8 @@
 // Servers that attack the gateway by the shape of what they send: its memory, processor time and children stay within their budgets, the
 // call is told, and others go on. See hostile-clients.test.ts for measured runs.
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { besieged } from '../helpers/besieged.ts';
 import type { Besieged } from '../helpers/besieged.ts';
@@ -7,6 +10,7 @@ import { fixture, startHttp } from '../helpers/fixture-server.ts';
 import { send } from '../helpers/http-wire.ts';
 import { callModern, modern, openSession } from '../helpers/mcp-http.ts';
 import { RawGroup } from '../helpers/raw-client.ts';
+import { removeFolder } from '../helpers/remove-folder.ts';
 import { writeShapes } from '../helpers/shape-table.ts';
 import { until } from '../helpers/until.ts';
 
@@ -185,4 +189,25 @@ describe.runIf(process.platform === 'linux')('a list', () => {
       gateway.expectHeld(`20 lists (${habit})`, { cpuSeconds: 30 });
     },
   );
+
+  test.each([
+    ['tools', 'tools/list'],
+    ['look-alikes', 'tools/list'],
+    ['prompts', 'prompts/list'],
+    ['resources', 'resources/list'],
+    ['resourceTemplates', 'resources/templates/list'],
+  ])('of 10,001 entries on one page (%s) is compared with its pins in no time', async (habit, method) => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-hostile-'));
+    try {
+      await using gateway = await besieged({ foe: fixture('hostile', [habit]) }, {}, folder);
+      await gateway.during(async () => {
+        const session = await openSession(gateway.url); // a list of its own
+        expect((await session.request(method)).text).toContain('"result"');
+        await gateway.politeCalls(20);
+      });
+      gateway.expectHeld(`a list of 10,001 ${habit}`);
+    } finally {
+      removeFolder(folder);
+    }
+  });
 });

@@ -30,6 +30,23 @@ describe('a server that wants more scopes', () => {
     expect(links).toHaveLength(2);
   });
 
+  test('may want more of them as often as it is satisfied', async () => {
+    await using server = await startOidcServer();
+    const links: string[] = [];
+    await using client = await connect(server.url, {
+      onLogin(link) {
+        links.push(link);
+        return server.visit(link);
+      },
+    });
+    for (const needs of ['mcp', 'mcp mcp:admin', 'mcp mcp:read', 'mcp mcp:write', 'mcp mcp:admin mcp:read mcp:write']) {
+      server.needs = needs;
+      expect(await textOf(client, 'whoami')).toBe('hello');
+    }
+    expect(scopesOf(links.at(-1)!)).toEqual(['mcp', 'mcp:admin', 'mcp:read', 'mcp:write', 'offline_access']);
+    expect(links).toHaveLength(4);
+  });
+
   test('has the user of a gateway asked in the conversation, and the call continues', async () => {
     await using server = await startOidcServer();
     const log = createLog({ level: 'silent' });

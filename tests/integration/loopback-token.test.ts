@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import { connect } from 'mcp-parley';
+import { until } from '../helpers/until.ts';
 import { send } from '../helpers/http-wire.ts';
 import { EXTERNAL, WEATHER, homesOfTests } from '../helpers/parley.ts';
 import type { Home } from '../helpers/parley.ts';
@@ -153,9 +154,14 @@ test('a gateway gets the token when it starts after the wrap that leads to it', 
   const port = await freePort();
   const wrap = start(home, ['wrap', '--port', '0', '--open', `http://127.0.0.1:${port}/mcp`]);
   const url = await wrap.url();
+  // The wrap looks for its server with the first client, and finds none yet.
+  const early = await connect(url).catch(() => undefined);
+  await early?.listTools().catch(() => undefined);
+  await early?.close();
   await wrap.says('It is retried when a client connects');
   await served(home, ['--port', String(port)]);
-  const client = await connect(url);
+  // It is not tried again at once.
+  const client = await until('a connection through the wrap', () => connect(url).catch(() => undefined));
   expect((await client.listTools()).length).toBeGreaterThan(0);
   await client.close();
 });
@@ -269,4 +275,44 @@ test('a client that sends a key in place of the token is told apart from the oth
   expect([await seen(nameless), await seen(ann!), await seen(boss!)]).toEqual([200, 403, 200]);
   expect((await home.run(['key', 'rm', 'ann'])).status).toBe(0);
   expect((await send(url, { body: ping, headers: { ...ann!, ...session } })).status).toBe(401);
+});
+
+/** Writes down what comes to this address. */
+async function stranger(host: string, port: number) {
+  const got: string[] = [];
+  const server = createServer((request, response) => {
+    got.push(JSON.stringify(request.headers));
+    response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+  });
+  server.on('upgrade', (request, socket) => {
+    got.push(JSON.stringify(request.headers));
+    socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n');
+  });
+  const isOpen = await new Promise<boolean>((resolve) => {
+    server.once('error', () => resolve(false)).listen(port, host, () => resolve(true));
+  });
+  return { got, isOpen, [Symbol.dispose]: () => server.close().closeAllConnections() };
+}
+
+test.each([
+  ['http', '127.0.0.2', '127.0.0.2'],
+  ['ws', '127.0.0.2', '127.0.0.2'],
+  ['http', '[::1]', '::1'],
+  ['http', 'localhost', '::1'],
+])('a program at the same port of another address does not get the token by %s://%s', async (scheme, name, host) => {
+  const home = newHome();
+  const { url } = await served(home);
+  const { port } = new URL(url);
+  using other = await stranger(host, Number(port));
+  if (!other.isOpen) return; // this machine has no such address
+  await home.run(['ls', '--url', `${scheme}://${name}:${port}/mcp`]);
+  expect(other.got.join(' ')).not.toContain(tokenOf(home));
+});
+
+test('a gateway is found by its address, and by localhost if nobody else has that port there', async () => {
+  const home = newHome();
+  const { url } = await served(home);
+  const { port } = new URL(url);
+  for (const name of ['127.0.0.1', 'localhost'])
+    expect((await home.run(['ls', 'tools', '--url', `http://${name}:${port}/mcp`])).stdout).toContain('get_weather');
 });

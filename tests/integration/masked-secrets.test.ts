@@ -20,6 +20,11 @@ const SECRETS = {
   command: 'c0mmand-output-99',
   env: 'plain-env-value-77',
   pin: '73x91',
+  /** Under a name that says nothing. */
+  seven: 'k7v2q9x',
+  /** Which the server made itself. */
+  bearer: 'tok-of-the-server-0815',
+  opaque: 'abcdefghijklm',
   argument: 'argument-s3cret-55',
   header: 'header-s3cret-44',
   password: 'url-p4ssword',
@@ -45,7 +50,8 @@ function leaksIn(text: string): string[] {
 /** It says all it knows: as a result, as an error, and on stderr when it dies. */
 const LEAKY = `
 const known = [...process.argv.slice(2), ...Object.values(process.env)].filter((text) => !text.startsWith('/'));
-const all = known.flatMap((text) => [text, encodeURIComponent(text), btoa(text), btoa('user:' + text), JSON.stringify(text)]).join(' , ');
+const all = known.flatMap((text) => [text, encodeURIComponent(text), btoa(text), btoa('user:' + text), JSON.stringify(text)]).join(' , ')
+  + ' Authorization: Bearer ${SECRETS.bearer} , {"authorization":"Basic ${SECRETS.opaque}"}';
 const reply = (id, more) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', id, ...more }) + '\\n');
 const inputSchema = { type: 'object' };
 const tools = ['tell', 'fail', 'die'].map((name) => ({ name, inputSchema }));
@@ -85,6 +91,7 @@ async function configure(home: Home): Promise<void> {
     THREE: `\${cmd:cat ${home.write('command.txt', SECRETS.command)}}`,
     FOUR: SECRETS.env,
     DOOR_PIN: SECRETS.pin,
+    FIVE: SECRETS.seven,
   };
   home.write(FILE, {
     log: { level: 'debug' },

@@ -209,14 +209,12 @@ describe('a tool that is new', () => {
     expect(gateway.events.map(({ outcome }) => outcome)).toEqual(['removed', 'renamed', 'renamed']);
   });
 
-  test('is not held for a kind of client that was never seen, whose list may be longer', async () => {
+  test('is held also for a kind of client that was never seen', async () => {
     const gateway = await pinned();
     await names(await gateway.client());
     gateway.server.says({ tools: [read, send, { ...send, name: 'ask' }] });
     const asks = { capabilities: { elicitation: {} } };
-    expect(await names(await gateway.client(asks))).toContain('ask');
-    gateway.server.says({ tools: [read, send, { ...send, name: 'ask' }, { ...send, name: 'late' }] });
-    expect(await names(await gateway.client(asks))).not.toContain('late');
+    expect(await names(await gateway.client(asks))).toEqual(['read', 'send']);
   });
 
   test('cannot fill the record: what was never accepted is forgotten when it is gone', async () => {

@@ -70,7 +70,8 @@ describe('a caller', () => {
   });
 
   test('is its login, from every address', async () => {
-    const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+    const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+      (headers['x-user'] as string | undefined) ?? null;
     await using gateway = await withRate({ perCaller: '2/h' }, { identify });
     const by = (user: string, from: string) => callFrom(from, gateway.url, 'one__one_echo', { 'x-user': user });
     expect(refusals([await by('ann', '127.0.0.2'), await by('ann', '127.0.0.3')])).toBe(0);

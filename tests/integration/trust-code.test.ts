@@ -220,7 +220,9 @@ describe('what a person sees', () => {
       'model.example',
     ])
       expect(stdout + stderr).toContain(host);
-    expect(stdout).not.toContain('mcp.example.com');
+    const [, contacted = ''] = /  connects to\n((?: {4}.*\n)*)/.exec(stdout) ?? [];
+    expect(contacted).toContain('crm.example/mcp');
+    expect(contacted).not.toContain('mcp.example.com'); // it is where we are
   });
 
   test('what has changed since the last time', async () => {

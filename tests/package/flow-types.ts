@@ -125,6 +125,27 @@ export async function stepsReturnJson(ask: Ask, anything: unknown): Promise<void
   is<string>((await ask.step('m', (step) => step.call<{ id: string }>('book'))).structuredContent.id);
 }
 
+/** So does the result of a flow. */
+export function flowsReturnJson(anything: unknown): void {
+  // @ts-expect-error
+  flow({ name: 'a' }, async () => ({ id: 7n }));
+  // @ts-expect-error
+  flow({ name: 'b' }, async () => new Map([['a', 1]]));
+  // @ts-expect-error
+  flow({ name: 'c' }, async (ask) => ({ at: new Date(ask.now()) }));
+  // @ts-expect-error
+  flow({ name: 'd' }, async () => [() => 1]);
+  // @ts-expect-error
+  flow({ name: 'e', output: z.object({ id: z.bigint() }) }, async () => ({ id: 7n }));
+  flow({ name: 'f' }, async () => {});
+  flow({ name: 'g' }, async () => anything);
+  flow({ name: 'h' }, async (ask) => ({ name: await ask.text('name'), file: await ask.file('file') }));
+  flow({ name: 'i', output: z.object({ id: z.number() }) }, async () => ({ id: 7 }));
+  flow({ name: 'j' }, async (): Promise<Tree> => ({ name: 'root', children: [] }));
+  // @ts-expect-error it is not the output
+  flow({ name: 'k', output: z.object({ id: z.number() }) }, async () => ({ id: 'x' }));
+}
+
 export function genericStep<T>(ask: Ask, work: (() => Promise<T>) & KeptAsJson<T>): Promise<T> {
   return ask.step('a', work);
 }

@@ -96,8 +96,8 @@ export const TRUST = defineCommand({
   summary: 'trust a configuration that is not in your own folders, as it is now',
   usage: ['[CONFIG] [--yes]', 'ls', 'rm CONFIG'],
   about: [
-    'Shows what it starts, where it connects, which variables it reads and whose code it runs, and asks. When the file, an env file,',
-    'a step, a script that a command starts, or what these import changes, nothing new is started until you trust it again.',
+    'Shows what it starts, where it connects, what it reads, whose code it runs and which settings loosen something, and asks. When the file,',
+    'a file that it reads, a step, a file that a command names, or what these import changes, nothing new is started until you trust it again.',
   ],
   options: { yes: flag('do not ask') },
   words: { choices: ['ls', 'rm'], file: true },

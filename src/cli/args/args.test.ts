@@ -9,6 +9,7 @@ const WRAP = {
   host: '127.0.0.1',
   open: false,
   startMs: 5e4,
+  steps: [],
   typedHeaders: [],
   log: undefined,
   logCalls: false,

@@ -7,7 +7,7 @@ import type { ParsedCommand } from './command-spec.ts';
 import { LOGIN_OPTIONS, toLoginOptions } from './login-commands.ts';
 import { COMMON, UsageError, fillIn, isUrl, option, toUrl } from './option.ts';
 
-const { choice, flag, pairs, port, seconds } = option;
+const { choice, flag, pairs, port, seconds, texts } = option;
 export const DEFAULT_START_SECONDS = 50;
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 const { host, open, log, logCalls, share, header, json } = COMMON;
@@ -34,6 +34,10 @@ export const WRAP = defineCommand({
     env: pairs('a variable for the command; may be repeated', '--env NAME=value'),
     revision: choice('R', ALL_REVISIONS, `the only revision to speak with the server: ${ALL_REVISIONS.join(', ')}`),
     'start-timeout': seconds(`seconds the server may take to start (default ${DEFAULT_START_SECONDS})`),
+    step: texts(
+      'FILE',
+      'a step of yours, in TypeScript or JavaScript, that every message passes; may be repeated, outermost first',
+    ),
     ...LOGIN_OPTIONS,
     pins: choice(
       'WHAT',
@@ -49,6 +53,7 @@ export const WRAP = defineCommand({
     'parley wrap -- npx -y @modelcontextprotocol/server-everything': 'a server that is a command',
     "parley wrap https://example.com/mcp --header 'Authorization: Bearer ${TOKEN}'": 'a server with a URL',
     'parley wrap --port 8470 -- uvx mcp-server-git': 'a stdio server for clients that want a URL',
+    'parley wrap --step ./my-step.ts -- uvx mcp-server-git': 'with a step of yours before the server',
   },
   read({ options, words }) {
     const { host = DEFAULT_HOST, port, open, revision, pins, log, header: typedHeaders } = options;
@@ -62,6 +67,8 @@ export const WRAP = defineCommand({
       startMs: options['start-timeout'] ?? DEFAULT_START_SECONDS * 1000,
       /** As typed, with `${…}` not yet filled in. */
       typedHeaders,
+      /** Files, as typed: a user who names a file trusts it. */
+      steps: options.step,
       pins,
       isRecorded: !options['no-audit'],
       isAsking: !options['no-ask'],

@@ -84,6 +84,7 @@ export async function runLogout(command: LogoutCommand, print: Printer): Promise
   const { log, store } = open();
   const isRemoved = store.has(loginKey(target.url, target.login));
   if (isRemoved) await ownLogin(target, { log }).end();
+  await store.unbindIssuer(loginKey(target.url, target.login));
   print.line(isRemoved ? `Logged out of ${target.name}.` : `You were not logged in at ${target.name}.`);
   return 0;
 }

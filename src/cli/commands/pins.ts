@@ -6,10 +6,14 @@ import {
   readPinFile,
   updatePinFile,
   acceptPin,
+  acceptedForms,
   isRemoved,
+  isWaiting,
   keyOf,
+  replacedForm,
+  waitingForms,
 } from '../../gateway/definitions/pins/pin-record.ts';
-import type { Pin, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
+import type { Pin, PinForm, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
 import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
 import type { PinsCommand } from '../args/access-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
@@ -77,8 +81,9 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], print: Printer):
       name: one.pin.name,
       state: stateOf(one.pin),
       like: one.pin.like,
-      before: one.pin.pinned?.program,
-      now: one.pin.seen?.program,
+      before: replacedForm(one.pin)?.program,
+      now: waitingForms(one.pin).at(-1)?.program,
+      listed: waitingForms(one.pin).map(listedFor),
     }));
     print.line(
       JSON.stringify(
@@ -98,7 +103,7 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], print: Printer):
     const count = waiting.filter((one) => one.path === path).length;
     return [
       record.server,
-      String(pins.filter(({ pinned }) => pinned).length),
+      String(pins.filter((pin) => acceptedForms(pin).length > 0).length),
       String(count),
       displayPath(record.gateway),
     ];
@@ -112,7 +117,7 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], print: Printer):
 }
 
 function waitingIn({ path, record }: KeptPins): Waiting[] {
-  const pins = Object.values(record.pins).filter((pin) => pin.seen !== undefined || isRemoved(pin));
+  const pins = Object.values(record.pins).filter(isWaiting);
   return pins.map((pin) => ({ path, server: record.server, pin }));
 }
 
@@ -122,7 +127,7 @@ function fullName({ server, pin }: Waiting): string {
 
 function stateOf(pin: Pin): 'removed' | 'changed' | 'new' {
   if (isRemoved(pin)) return 'removed';
-  return pin.pinned ? 'changed' : 'new';
+  return acceptedForms(pin).length > 0 ? 'changed' : 'new';
 }
 
 function wordsOf(pin: Pin): string {
@@ -130,24 +135,40 @@ function wordsOf(pin: Pin): string {
 }
 
 /** The package before and now; only what is different of the two. */
-function updateOf({ pinned, seen }: Pin): string {
-  const [before, now] = [pinned?.program, seen?.program];
-  if (before === undefined || now === undefined || before === now) return (now ?? '') && `, ${now}`;
+function updateOf(before = '', now = ''): string {
+  if (before === '' || now === '' || before === now) return now && `, ${now}`;
   const [name, version] = now.split(' ');
   return `, ${before} → ${before.startsWith(`${name} `) ? version : now}`;
 }
 
+/** In which eras it is listed, and to clients that can do what. */
+function listedFor({ listings }: PinForm): string {
+  const places = listings.map((listing) => {
+    const [era, kind] = listing.split(' ');
+    return kind ? `${era} clients with ${kind.replaceAll('+', ' and ')}` : `${era} clients`;
+  });
+  return places.toSorted().join(', ');
+}
+
 function describe(one: Waiting, print: Printer): string[] {
   const { pin } = one;
-  const heading = `${print.style('bold', fullName(one))} (${pin.area}) ${wordsOf(pin)}${updateOf(pin)}`;
+  const heading = `${print.style('bold', fullName(one))} (${pin.area}) ${wordsOf(pin)}`;
   if (isRemoved(pin)) return [heading];
-  const style = {
+  const before = replacedForm(pin);
+  return waitingForms(pin).flatMap((form) => {
+    const isWhole = form.value !== undefined && (!before || before.value !== undefined);
+    const lines = isWhole ? diffLines(before?.value, form.value, styleOf(print)) : ['it is too long to be shown here'];
+    const isElsewhere = pin.forms.some((other) => other !== form && other.listings.length > 0);
+    const where = isElsewhere ? [`listed for ${listedFor(form)} only`] : [];
+    return [`${heading}${updateOf(before?.program, form.program)}`, ...[...where, ...lines].map((line) => `  ${line}`)];
+  });
+}
+
+function styleOf(print: Printer) {
+  return {
     removed: (text: string) => print.style('red', text),
     added: (text: string) => print.style('green', text),
   };
-  const isWhole = pin.seen?.value !== undefined && (!pin.pinned || pin.pinned.value !== undefined);
-  const lines = isWhole ? diffLines(pin.pinned?.value, pin.seen?.value, style) : ['it is too long to be shown here'];
-  return [heading, ...lines.map((line) => `  ${line}`)];
 }
 
 async function accept(waiting: readonly Waiting[], { what, isSure }: PinsCommand, print: Printer): Promise<number> {
@@ -180,8 +201,13 @@ async function accept(waiting: readonly Waiting[], { what, isSure }: PinsCommand
 function acceptShown(record: PinRecord, shown: readonly Waiting[]): number {
   const same = shown.filter(({ pin }) => {
     const now = record.pins[keyOf(pin)];
-    return now !== undefined && now.seen?.digest === pin.seen?.digest && isRemoved(now) === isRemoved(pin);
+    return now !== undefined && digestsOf(now) === digestsOf(pin) && isRemoved(now) === isRemoved(pin);
   });
   for (const { pin } of same) acceptPin(record, keyOf(pin));
   return same.length;
+}
+
+function digestsOf(pin: Pin): string {
+  const digests = waitingForms(pin).map(({ digest }) => digest);
+  return digests.toSorted().join(' ');
 }

@@ -9,10 +9,10 @@ import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 import { isConfirmed } from '../terminal/terminal.ts';
-import { fingerprintOf } from '../trust/code-sources.ts';
+import { dataIn, fingerprintOf } from '../trust/code-sources.ts';
 import type { Fingerprint } from '../trust/code-sources.ts';
 import { describeChanges, describeTrust } from '../trust/describe-config.ts';
-import { judgeTrust, readTrusted, writeTrusted } from '../trust/judge-trust.ts';
+import { judgeTrust, readTrusted, unboundServers, whyUnbound, writeTrusted } from '../trust/judge-trust.ts';
 import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
 
 export async function runTrust(command: TrustCommand, print: Printer): Promise<number> {
@@ -34,12 +34,16 @@ async function trust({ file, isSure }: TrustCommand, print: Printer): Promise<nu
     print.line(`${displayPath(path)} is your own: it needs no trust.`);
     return 0;
   }
+  if (unboundServers(loaded).length > 0) {
+    print.problem(whyUnbound(loaded));
+    return 1;
+  }
   const lines = describe(loaded, print);
   if (!lines) return 1;
   const fingerprint = fingerprintOf(loaded); // of what is shown now
   print.line(displayPath(path));
   for (const line of [...lines, ...describeChanges(loaded, lines, readTrusted()[path])]) print.line(line);
-  if (isSure) rememberTrust(path, fingerprint, lines);
+  if (isSure) rememberTrust(loaded, fingerprint, lines);
   else if (!process.stdin.isTTY) {
     print.problem(`nobody can be asked here. To trust it as it is: ${programName()} trust ${displayPath(path)} --yes`);
     return 1;
@@ -63,13 +67,14 @@ export async function offerTrust(loaded: LoadedConfig, print: Printer): Promise<
 async function askToTrust(loaded: LoadedConfig, shown: string[]): Promise<boolean> {
   const fingerprint = fingerprintOf(loaded);
   if (!(await isConfirmed('Trust it?'))) return false;
-  rememberTrust(loaded.path!, fingerprint, shown);
+  rememberTrust(loaded, fingerprint, shown);
   return true;
 }
 
 /** `shown`: what the user has seen, to compare it when it changes. */
-function rememberTrust(path: string, fingerprint: Fingerprint, shown: string[]): void {
-  writeTrusted({ ...readTrusted(), [path]: { ...fingerprint, shown, trusted: new Date().toISOString() } });
+function rememberTrust({ path, config }: LoadedConfig, fingerprint: Fingerprint, shown: string[]): void {
+  const data = dataIn(config!);
+  writeTrusted({ ...readTrusted(), [path!]: { ...fingerprint, data, shown, trusted: new Date().toISOString() } });
 }
 
 /** Undefined if its steps have too many files; this has been printed. */

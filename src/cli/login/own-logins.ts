@@ -51,6 +51,8 @@ export function ownLogins(log: Log): LoginStore {
     write: async (key, next, version) => (await load()).write(key, next, version),
     remove: async (key) => (await load()).remove(key),
     keys: async () => (await load()).keys(),
+    bindIssuer: async (key, issuer) => (await load()).bindIssuer(key, issuer),
+    unbindIssuer: async (key) => (await load()).unbindIssuer(key),
     exclusively: async (key, work) => (await load()).exclusively(key, work),
   };
 }

@@ -1,9 +1,9 @@
 // Finds the running gateway of this user by its state file, and asks it for its status. Says which gateway is used and why if several run,
 // if one does not answer, or if it serves another configuration.
-import { isLoopback } from '../../gateway/accept/guard.ts';
 import { realPath } from '../../shared/files/paths.ts';
 import { displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
+import { isListeningAt } from './bound-address.ts';
 import { askStatus } from './control-socket.ts';
 import { listRunningGateways } from './state-file.ts';
 import type { RunningGateway } from './state-file.ts';
@@ -52,16 +52,14 @@ export function sortByPreference(running: RunningGateway[], config: string | und
   return running.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** Finds a gateway of this user by its URL, under any name of this machine. */
+/** Finds a gateway of this user by its URL. Another program may listen at the same port of another address, also of another loopback address. */
 export async function findGatewayAt(folder: string, url: string, ms?: number): Promise<FoundGateway | undefined> {
   const wanted = new URL(url);
-  const one = listRunningGateways(folder).find((gateway) => {
-    if (gateway.url === undefined) return false;
-    const { hostname, port } = new URL(gateway.url);
-    const isHere = isLoopback(wanted.hostname.replaceAll(/[[\]]/g, '')) || wanted.hostname === hostname;
-    return isHere && portOf(wanted) === (port || portOf(new URL(gateway.url)));
-  });
-  return one && (await ask(one, ms)).found;
+  for (const one of listRunningGateways(folder)) {
+    if (one.url === undefined || portOf(wanted) !== portOf(new URL(one.url))) continue;
+    if (await isListeningAt(one, wanted)) return (await ask(one, ms)).found;
+  }
+  return undefined;
 }
 
 async function byProcess(

@@ -13,6 +13,8 @@ export interface RunningGateway {
   pid: number;
   /** Ends in /mcp. Undefined if it serves stdio only. */
   url?: string | undefined;
+  /** It listens at all addresses of this machine, at those of IPv4 or of both. Else at the one of `url`. */
+  wildcard?: '0.0.0.0' | '::' | undefined;
   /** `publicUrl` of its configuration. */
   publicUrl?: string | undefined;
   /** A configuration file or a wrapped command. */
@@ -40,11 +42,13 @@ export function announceGateway(
   const { pid } = process;
   // Other commands cannot connect to a wildcard address.
   const reachable = url?.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  const wildcard = url?.includes('//0.0.0.0:') ? '0.0.0.0' : url?.includes('//[::]:') ? '::' : undefined;
   const started = new Date().toISOString();
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const { path: socket, close } = openControlSocket(folder, pid, controlled);
-    const takeBack = writeStateFile(folder, { pid, url: reachable, publicUrl, serves, asksToken, socket, started });
+    const at: Pick<RunningGateway, 'url' | 'wildcard'> = { url: reachable, ...(wildcard && { wildcard }) };
+    const takeBack = writeStateFile(folder, { pid, ...at, publicUrl, serves, asksToken, socket, started });
     return () => {
       takeBack();
       close();
@@ -94,11 +98,12 @@ function pidsIn(folder: string): number[] {
 function read(folder: string, pid: number): RunningGateway | undefined {
   try {
     const value: unknown = JSON.parse(readOwnFile(fileOf(folder, pid)));
-    const { url, publicUrl, started, socket, serves, asksToken } = isObject(value) ? value : {};
+    const { url, wildcard, publicUrl, started, socket, serves, asksToken } = isObject(value) ? value : {};
     if (typeof started !== 'string' || typeof socket !== 'string' || typeof serves !== 'string') return undefined;
     const at = typeof url === 'string' && URL.canParse(url) && { url };
+    const all = (wildcard === '0.0.0.0' || wildcard === '::') && ({ wildcard } as const);
     const known = typeof publicUrl === 'string' && URL.canParse(publicUrl) && { publicUrl };
-    return { pid, ...at, ...known, ...(asksToken === true && { asksToken }), serves, socket, started };
+    return { pid, ...at, ...all, ...known, ...(asksToken === true && { asksToken }), serves, socket, started };
   } catch {
     return undefined; // just removed, or not completely written
   }

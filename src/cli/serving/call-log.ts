@@ -39,6 +39,7 @@ export class CallLog {
   get step(): Step {
     return {
       name: 'log-calls',
+      seesStarts: true,
       methods: Object.keys(CALLS),
       handle: async (exchange, next, _lookUp, originOf) => {
         const serverOf = () => ownerOf(exchange, originOf);

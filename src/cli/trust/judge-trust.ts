@@ -2,6 +2,7 @@
 // started, imported or contacted. What is trusted is kept in a file that only the user can write.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve, join, dirname } from 'node:path';
+import { enabledServers } from '../../config/config.ts';
 import type { Environment } from '../../config/read/find-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
@@ -11,14 +12,15 @@ import { GatewayError } from '../../shared/errors.ts';
 import { isInside, realPath } from '../../shared/files/paths.ts';
 import { writePrivateFile } from '../../shared/files/private-file.ts';
 import { userFolder, ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { printableLine } from '../../shared/visible.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { placesInHome } from './client-files.ts';
-import { digestOfFile, fingerprintOf, sourcesOfCommand } from './code-sources.ts';
+import { fingerprintOf, sourcesOfCommand } from './code-sources.ts';
 
-/** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. */
-type TrustVerdict = 'own' | 'trusted' | 'new' | 'changed';
+/** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. `unbound`: it would send a secret to any issuer. */
+type TrustVerdict = 'own' | 'trusted' | 'new' | 'changed' | 'unbound';
 
 /** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
 const VOUCHED = 'PARLEY_TRUST';
@@ -29,6 +31,7 @@ const OTHERS_WRITE = 0o022;
 export function judgeTrust(loaded: LoadedConfig, environment: Environment): TrustVerdict {
   const { path = '' } = loaded;
   if (isOwnConfig(path, environment)) return 'own';
+  if (unboundServers(loaded).length > 0) return 'unbound';
   const known = readTrusted()[path];
   if (!known) return 'new';
   try {
@@ -36,6 +39,17 @@ export function judgeTrust(loaded: LoadedConfig, environment: Environment): Trus
   } catch {
     return 'changed'; // it has too many sources by now; `parley trust` says so
   }
+}
+
+/** Servers that get a secret of this machine for their login, and do not say whose login it is: the server itself could name any. */
+export function unboundServers({ config }: LoadedConfig): string[] {
+  return (config ? enabledServers(config) : []).flatMap(([name, server]) => {
+    const { issuer, grant, clientSecret, clientKey, assertion, assertionFile } =
+      ('auth' in server && server.auth) || {};
+    const isSecret = [clientSecret, clientKey, assertion, assertionFile].some((one) => one !== undefined);
+    // What is exchanged goes to the endpoint that the file names.
+    return isSecret && issuer === undefined && grant !== 'token_exchange' ? [name] : [];
+  });
 }
 
 /**
@@ -65,6 +79,8 @@ export interface TrustedFile {
   /** What was shown, and the digest of each file by path, to say what has changed. */
   shown?: string[];
   files?: Record<string, string>;
+  /** Files and folders that the configuration declares to be data. */
+  data?: string[];
 }
 
 /** By path. Empty if the file does not exist, or if others could have written it: then nothing is trusted. */
@@ -109,7 +125,8 @@ export function isUsable(verdict: TrustVerdict): boolean {
 export async function requireTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
   const verdict = judgeTrust(loaded, readEnvironment());
   if (isUsable(verdict)) return true;
-  print.problem(whyNot(loaded.path!, verdict));
+  print.problem(verdict === 'unbound' ? whyUnbound(loaded) : whyNot(loaded.path!, verdict));
+  if (verdict === 'unbound') return false;
   if (await (await import('../commands/trust.ts')).offerTrust(loaded, print)) return true;
   print.note(howTo(loaded.path!));
   return false;
@@ -117,9 +134,17 @@ export async function requireTrust(loaded: LoadedConfig, print: Printer): Promis
 
 export function whyNot(path: string, verdict: TrustVerdict): string {
   const what = displayPath(path);
+  if (verdict === 'unbound') return `${what} ${UNBOUND}`;
   return verdict === 'changed'
     ? `${what} has changed since you trusted it, or code that it runs has, or an env file.`
     : `${what} is not trusted yet: nothing of it is started.`;
+}
+
+const UNBOUND =
+  'has a secret for the login of a server, and does not say for which issuer, so that the server could name any. Add "issuer" to "auth" of the server.';
+
+export function whyUnbound(loaded: LoadedConfig): string {
+  return `${displayPath(loaded.path)}: ${unboundServers(loaded).map(printableLine).join(', ')}: ${UNBOUND}`;
 }
 
 export function howTo(path: string): string {
@@ -137,10 +162,9 @@ function quoted(path: string): string {
 export function createStartCheck(path: string): ((address: CommandAddress) => void) | undefined {
   if (isOwnConfig(path, readEnvironment())) return undefined;
   return (address) => {
-    const trusted = readTrusted()[path]?.files ?? {};
-    for (const [file, content] of sourcesOfCommand(address, dirname(path))) {
-      if (trusted[file] !== digestOfFile(content))
-        throw new GatewayError('UPSTREAM_UNTRUSTED', { server: address.command });
+    const { files: trusted = {}, data } = readTrusted()[path] ?? {};
+    for (const [file, digest] of sourcesOfCommand({ ...address, data }, dirname(path))) {
+      if (trusted[file] !== digest) throw new GatewayError('UPSTREAM_UNTRUSTED', { server: address.command });
     }
   };
 }

@@ -22,6 +22,7 @@ import { createStartCheck, isTrustedNow, requireTrust } from './judge-trust.ts';
 interface OwnRules {
   ownSteps: ParleyConfig['steps'];
   ownRules?: ParleyConfig['rules'] | undefined;
+  ownTrust?: LoadOptions['ownTrust'];
   /** The user's own configuration, if it cannot be read: then its rules are unknown. */
   unusable?: string | undefined;
 }
@@ -95,7 +96,8 @@ function readOwnRules(named: string | undefined, environment: Environment): OwnR
   if (own === undefined || served === undefined || dirname(served) === folder) return { ownSteps: [] };
   const { config } = loadConfig(own, environment);
   if (!config) return { ownSteps: [], unusable: own };
-  return { ownSteps: config.steps.filter((form) => isRule(splitStep(form).name)), ownRules: config.rules };
+  const ownSteps = config.steps.filter((form) => isRule(splitStep(form).name));
+  return { ownSteps, ownRules: config.rules, ownTrust: config.ask?.trust };
 }
 
 /** A step from a file of the user's own may be a rule. */

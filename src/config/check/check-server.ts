@@ -108,7 +108,7 @@ function checkEnv({ server, path, problems }: ServerCheck): void {
 
 /** Warns about keys that have no effect. */
 function checkIdle({ server, path, problems }: ServerCheck): void {
-  const forCommand = ['args', 'cwd', 'envFile', 'sandbox'] as const;
+  const forCommand = ['args', 'cwd', 'data', 'envFile', 'sandbox'] as const;
   if (!URL_KEYS.some((key) => server[key] !== undefined) && server.command === undefined) return;
   const idle = server.command === undefined ? forCommand : (['headers', 'auth'] as const);
   const wanted = server.command === undefined ? 'a command' : 'a URL';

@@ -100,6 +100,10 @@ const SERVER_LOGIN = object(
       GRANTS,
       'How a service logs in without a person: client_credentials as the client itself; jwt_bearer with "assertion"; id_jag by "idp"; token_exchange with the token of each user, by "exchange". Default: a person logs in.',
     ),
+    issuer: text(
+      'The authorization server that this secret, key or assertion is for, by its issuer URL. It is sent nowhere else. Default: the first one at which the login succeeds; in a file that needs trust it must be given.',
+      { notEmpty: true },
+    ),
     assertion: text('A JWT of the platform that runs Parley; name a variable.'),
     assertionFile: text('Or a file that holds it, read for every login.'),
     idp: IDP,
@@ -136,6 +140,10 @@ export const SERVER = object(
     env: record(plain('Its value.'), 'Environment variables of the process, in addition to the few that it inherits.'),
     envFile: text('A file with more of them, NAME=value on each line; "env" wins.'),
     cwd: text('Working folder of the process, relative to this file. Default: where Parley was started.'),
+    data: list(
+      text('A path.', { notEmpty: true }),
+      'Files and folders of data that the command is given, relative to this file: a change of them does not end the trust in this file, unless they are code.',
+    ),
     sandbox: either(
       [
         object(

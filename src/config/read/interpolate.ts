@@ -33,6 +33,8 @@ interface InterpolatedConfig {
   missing: ReadonlySet<string>;
   /** Values of variables and how the file refers to them, to print them without the values. */
   used: ReadonlyMap<string, string>;
+  /** Text that came from variables, by path, as it may be shown: with the references in place of their values, and nothing else replaced. */
+  shown: ReadonlyMap<string, string>;
 }
 
 export function interpolate(
@@ -42,8 +44,8 @@ export function interpolate(
 ): InterpolatedConfig {
   const filler = new Filler(variables, inputsOf(config), problems);
   const entries = Object.entries(config).map(([key, value]) => [key, isOurs(key) ? filler.walk(value, [key]) : value]);
-  const { filled, missing, used } = filler;
-  return { value: Object.fromEntries(entries), filled, missing, used };
+  const { filled, missing, used, shown } = filler;
+  return { value: Object.fromEntries(entries), filled, missing, used, shown };
 }
 
 /** `inputs` are what is filled in, and keys of other programs may hold anything. */
@@ -63,7 +65,15 @@ interface SecretReference {
   path: ConfigPath;
 }
 
+/** A text, and the same without what came from variables. */
+interface Filled {
+  value: string;
+  shown: string;
+}
+
 const TIMEOUT_MS = 30_000;
+/** Of references within defaults. */
+const MAX_NESTING = 16;
 
 const OWN_FILE = 'Put the server into your own configuration, or use an environment variable: ${env:NAME}.';
 const NEVER_PASSED_ON = 'the token of a client is never passed on to a server';
@@ -76,6 +86,7 @@ class Filler {
   readonly filled = new Set<string>();
   readonly missing = new Set<string>();
   readonly used = new Map<string, string>();
+  readonly shown = new Map<string, string>();
   readonly #variables: Variables;
   readonly #inputs: Map<string, Input>;
   readonly #problems: ConfigProblems;
@@ -87,32 +98,50 @@ class Filler {
   }
 
   walk(value: unknown, path: ConfigPath): unknown {
-    if (typeof value === 'string') return this.#fill(value, path);
+    if (typeof value === 'string') return this.#fillAt(value, path);
     if (Array.isArray(value)) return value.map((item, index) => this.walk(item, [...path, index]));
     if (typeof value !== 'object' || value === null || isOff(value, path)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, this.walk(inner, [...path, key])]));
   }
 
-  #fill(text: string, path: ConfigPath): string {
-    let filled = '';
-    for (let at = 0; at < text.length;) {
+  #fillAt(text: string, path: ConfigPath): string {
+    if (!text.includes('${')) return text;
+    const { value, shown } = this.#fill(text, path, 0);
+    if (shown !== value) this.shown.set(toPathId(path), shown);
+    return value;
+  }
+
+  #fill(text: string, path: ConfigPath, depth: number): Filled {
+    const filled: Filled = { value: '', shown: '' };
+    const add = (value: string, shown = value): void => {
+      filled.value += value;
+      filled.shown += shown;
+    };
+    if (depth > MAX_NESTING) {
+      this.#miss(path, 'the defaults of variables are nested too deeply', 'Name one variable, with a plain default.');
+      return filled;
+    }
+    let at = 0;
+    while (at < text.length) {
       const start = text.indexOf('${', at);
       const end = start === -1 ? -1 : closing(text, start + 2);
-      if (end === -1) return filled + text.slice(at);
+      if (end === -1) break;
       const isEscaped = text[start - 1] === '$' && start > at;
       const written = text.slice(start, end + 1);
-      const value = isEscaped ? written : (this.#resolve(text.slice(start + 2, end), path) ?? written);
-      if (value !== written) this.filled.add(toPathId(path));
-      filled += text.slice(at, isEscaped ? start - 1 : start) + value;
+      const found = isEscaped ? undefined : this.#resolve(text.slice(start + 2, end), path, depth);
+      if (found !== undefined && found.value !== written) this.filled.add(toPathId(path));
+      add(text.slice(at, isEscaped ? start - 1 : start));
+      add(found?.value ?? written, found?.shown);
       at = end + 1;
     }
+    add(text.slice(at));
     return filled;
   }
 
   /** Undefined for other text, and for an unset variable. */
-  #resolve(inside: string, path: ConfigPath): string | undefined {
+  #resolve(inside: string, path: ConfigPath, depth: number): Filled | undefined {
     const known = this.#predefined(inside);
-    if (known !== undefined) return known;
+    if (known !== undefined) return { value: known, shown: known };
     if (inside.startsWith('input:')) return this.#input(inside.slice('input:'.length), path);
     const [, kind, rest = ''] = /^(file|cmd|client|caller):([\s\S]*)$/.exec(inside) ?? [];
     if (kind === 'file') return this.#secret(this.#variables.file, { inside, rest, path });
@@ -122,10 +151,10 @@ class Filler {
       return this.#miss(path, `\${${inside}} is known to VS Code alone`, 'Use an environment variable: ${env:NAME}.');
     }
     const [, name, fallback] = NAME.exec(inside) ?? [];
-    return name === undefined ? undefined : this.#variable(name, fallback, path);
+    return name === undefined ? undefined : this.#variable({ name, fallback }, path, depth);
   }
 
-  #command(wanted: SecretReference): string | undefined {
+  #command(wanted: SecretReference): Filled | undefined {
     const { command } = this.#variables;
     if (typeof command === 'function') return this.#secret(command, wanted);
     if (command) return this.#miss(wanted.path, command.refusal, OWN_FILE);
@@ -133,7 +162,7 @@ class Filler {
     return undefined;
   }
 
-  #secret(source: SecretSource, { inside, rest, path }: SecretReference): string | undefined {
+  #secret(source: SecretSource, { inside, rest, path }: SecretReference): Filled | undefined {
     try {
       return this.#remember(source(rest), inside);
     } catch (thrown) {
@@ -141,20 +170,24 @@ class Filler {
     }
   }
 
-  #variable(name: string, fallback: string | undefined, path: ConfigPath): string | undefined {
+  #variable(
+    { name, fallback }: { name: string; fallback: string | undefined },
+    path: ConfigPath,
+    depth: number,
+  ): Filled | undefined {
     const value = this.#variables.env[name];
     if (value !== undefined) return this.#remember(value, name);
-    if (fallback !== undefined) return this.#fill(fallback, path);
+    if (fallback !== undefined) return this.#fill(fallback, path, depth + 1);
     const hint = `Set it where Parley is started, or give a default: \${${name}:-…}.`;
     return this.#miss(path, `the environment variable ${name} is not set`, hint);
   }
 
-  #input(id: string, path: ConfigPath): string | undefined {
+  #input(id: string, path: ConfigPath): Filled | undefined {
     const input = this.#inputs.get(id);
     const name = inputVariable(id);
     const value = this.#variables.env[name];
     if (value !== undefined) return this.#remember(value, `input:${id}`);
-    if (typeof input?.default === 'string') return input.default;
+    if (typeof input?.default === 'string') return { value: input.default, shown: input.default };
     const wanted = typeof input?.description === 'string' ? ` (${input.description})` : '';
     const hint = `Parley does not ask: give it in the environment variable ${name}${wanted}.`;
     return this.#miss(path, `the input "${id}" has no value`, hint);
@@ -174,9 +207,10 @@ class Filler {
     return name === '/' || name === 'pathSeparator' ? sep : undefined;
   }
 
-  #remember(value: string, name: string): string {
-    this.used.set(value, `\${${name}}`);
-    return value;
+  #remember(value: string, name: string): Filled {
+    const shown = `\${${name}}`;
+    this.used.set(value, shown);
+    return { value, shown };
   }
 }
 
@@ -210,11 +244,20 @@ function inputsOf({ inputs }: Record<string, unknown>): Map<string, Input> {
   return found;
 }
 
+interface SecretFilePlace {
+  folder: string;
+  home: string;
+  /** Receives what was read: it is part of what is trusted. */
+  keep: (path: string, text: string) => void;
+}
+
 /** `~/` is the home folder; other paths are relative to the file. */
-export function readSecretFile(written: string, { folder, home }: { folder: string; home: string }): string {
+export function readSecretFile(written: string, { folder, home, keep }: SecretFilePlace): string {
   const path = written.startsWith('~/') ? resolve(home, written.slice(2)) : resolve(folder, written);
   const content = attempt(() => readRegularFile(path, MAX_SECRET_FILE_BYTES), `the file ${written} cannot be read`);
-  return withoutNewline(content.toString('utf8'));
+  const text = content.toString('utf8');
+  keep(path, text);
+  return withoutNewline(text);
 }
 
 /**

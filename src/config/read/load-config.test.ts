@@ -214,3 +214,14 @@ describe('whatever stands in a file', () => {
     expect(good).toBeGreaterThan(40);
   });
 });
+
+it.each([
+  ['defaults within defaults', '${A:-'.repeat(20_000) + '}'.repeat(20_000)],
+  ['defaults that are never closed', '${A:-'.repeat(20_000)],
+])('says what is wrong with 20,000 %s, and does not end', (_, text) => {
+  const config = JSON.stringify({ mcpServers: { a: { command: 'x', args: [text] } } });
+  const options = { env: {}, cwd: '/project', home: '/users/me', read: () => config };
+  const { problems } = readConfig({ path: '/project/parley.config.json', text: config }, options);
+  expect(problems.length).toBeLessThanOrEqual(1);
+  if (text.endsWith('}')) expect(problems[0]!.message).toContain('nested too deeply');
+});

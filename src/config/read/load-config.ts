@@ -4,6 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
 import { userFolder } from '../../shared/secrets/own-folders.ts';
+import { narrowTrust } from '../apply/narrow-trust.ts';
 import { checkOnDisk } from '../check/check-on-disk.ts';
 import { ConfigProblems } from '../check/config-problems.ts';
 import type { SourcePositions, ConfigProblem } from '../check/config-problems.ts';
@@ -11,7 +12,7 @@ import { BLOCKS, TOP_KEYS } from '../check/schema.ts';
 import type { ConfigInput } from '../check/schema.ts';
 import { validateConfig, listServers } from '../check/validate-config.ts';
 import { enabledServers, isForFlowsOnly } from '../config.ts';
-import type { ParleyConfig } from '../config.ts';
+import type { AskConfig, ParleyConfig } from '../config.ts';
 import { normalizeConfig } from '../normalize-config.ts';
 import { problemsWithReferences, registerConfigSecrets } from '../redact-config.ts';
 import { normalizeClientFormats } from './client-formats.ts';
@@ -35,6 +36,8 @@ export interface LoadOptions extends Environment {
   ownSteps?: ParleyConfig['steps'] | undefined;
   /** Rules of the user's own configuration, before those of the file. */
   ownRules?: ParleyConfig['rules'] | undefined;
+  /** `ask.trust` of the user's own configuration, which the file can only narrow while such steps and rules apply. */
+  ownTrust?: AskConfig['trust'] | undefined;
   /** For a gateway that serves the file: its own address, given that of the file. */
   own?: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
 }
@@ -46,13 +49,15 @@ export interface LoadedConfig {
   problems: ConfigProblem[];
   /** Values from the environment and how the file refers to them; `printConfig` needs them. */
   used: ReadonlyMap<string, string>;
+  /** Texts of the file that hold such values, by their path, with references in place of the values. */
+  shown: ReadonlyMap<string, string>;
   /** The files that it was loaded from; steps watch their own. */
   files: string[];
   /** The content of a readable file, so that `check` can look further in spite of errors. */
   read?: { input: ConfigInput; places: SourcePositions; missing: ReadonlySet<string> } | undefined;
   /** How many servers were left out that the file does not disable. */
   leftOut: number;
-  /** What was read, by path: the file itself and its env files. */
+  /** What was read, by path: the file itself, its env files, and files of `${file:…}`. */
   texts: ReadonlyMap<string, string>;
   /** How many of the first steps are `ownSteps`. */
   ownSteps: number;
@@ -64,7 +69,13 @@ const ONLY_FLOWS = 'this file names no server, only where `parley flows` finds s
 const TO_SERVE_FLOWS =
   'To serve flows, start a program that serves them (docs/flows.md has one), and add its URL: "mcpServers": { "trips": "http://127.0.0.1:8080/mcp" }.';
 
-const NOTHING = { config: undefined, used: new Map<string, string>(), leftOut: 0, ownSteps: 0 };
+const NOTHING = {
+  config: undefined,
+  used: new Map<string, string>(),
+  shown: new Map<string, string>(),
+  leftOut: 0,
+  ownSteps: 0,
+};
 
 const OF_CLIENTS = new Set<string>(['$schema', 'inputs', ...BLOCKS]);
 const OWN_KEYS = new Set(TOP_KEYS.filter((key) => !OF_CLIENTS.has(key)));
@@ -98,7 +109,8 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
     filled,
     missing,
     used,
-  } = interpolate(value, { env, cwd, home, workspace, ...secretsOf(path, options) }, problems);
+    shown,
+  } = interpolate(value, { env, cwd, home, workspace, ...secretsOf({ path, texts }, options) }, problems);
   const unknownKeys = isOwnFile(path) || isForParley(filledIn) ? 'error' : 'warning';
   const input = validateConfig(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
@@ -117,6 +129,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
     config,
     problems: problemsWithReferences(problems.sorted(), used),
     used,
+    shown,
     files: [path, ...envFiles],
     leftOut: leftOut.length,
     texts,
@@ -138,10 +151,12 @@ function remembering({ path, text }: { path: string; text: string }, read: (path
   };
 }
 
-function withOwn(config: ParleyConfig, { ownSteps = [], ownRules = [] }: LoadOptions): ParleyConfig {
+function withOwn(config: ParleyConfig, { ownSteps = [], ownRules = [], ownTrust }: LoadOptions): ParleyConfig {
   if (ownSteps.length + ownRules.length === 0) return config;
+  const ask = narrowTrust(config, ownTrust);
   return Object.freeze({
     ...config,
+    ...(ask && { ask }),
     ...(ownSteps.length > 0 && { steps: [...ownSteps, ...config.steps] }),
     ...(ownRules.length > 0 && { rules: [...ownRules, ...(config.rules ?? [])] }),
   });
@@ -158,14 +173,17 @@ function isForParley(value: Record<string, unknown>): boolean {
 }
 
 /** Commands are for the user's own file. */
-function secretsOf(path: string, options: LoadOptions): Pick<Variables, 'file' | 'command'> {
+function secretsOf(
+  { path, texts }: { path: string; texts: Map<string, string> },
+  options: LoadOptions,
+): Pick<Variables, 'file' | 'command'> {
   const { env, home, runsCommands = false } = options;
   const folder = dirname(path);
   const own = userFolder(options);
   const refusal = `\${cmd:…} is allowed in ${own} only`;
   const run = (text: string): string => runSecretCommand(text, env);
   return {
-    file: (written) => readSecretFile(written, { folder, home }),
+    file: (written) => readSecretFile(written, { folder, home, keep: (file, text) => texts.set(file, text) }),
     command: folder !== own ? { refusal } : runsCommands ? run : undefined,
   };
 }

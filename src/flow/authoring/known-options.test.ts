@@ -39,6 +39,18 @@ describe('an option that nobody knows', () => {
     expect(failure).toMatchObject({ name: 'FLOW_MISUSED', message: expect.stringContaining(`${name} as an option`) });
   });
 
+  it.each<[string, string, (ask: Ask) => Promise<unknown>]>([
+    ['by', "by: 'humans'; it takes 'human'", (ask) => ask.confirm('ok', odd({ by: 'humans' }))],
+    ['onTimeout', "onTimeout: 'throw'", (ask) => ask.text('t', odd({ onTimeout: 'throw' }))],
+    ['onCancel', 'onCancel: a boolean', (ask) => ask.text('t', odd({ onCancel: true }))],
+    ['effect', "effect: 'onec'; it takes 'retry' or 'once'", (ask) => ask.step('s', () => 1, odd({ effect: 'onec' }))],
+    ['handOver', 'handOver that is not a list', (ask) => ask.person('a', odd({ handOver: 'cto' })).text('t')],
+  ])('is refused with a value that it does not take: %s', async (_, reason, body) => {
+    const { failure, questions } = await play(body);
+    expect(questions).toEqual([]);
+    expect(failure).toMatchObject({ name: 'FLOW_MISUSED', message: expect.stringContaining(reason) });
+  });
+
   it('is refused by flow() and serveFlows()', () => {
     expect(() => flow(odd({ name: 'x', descripton: 'y' }), async () => 1)).toThrow('descripton as an option of flow()');
     const server = createServer({ name: 'x', version: '1', log });

@@ -96,7 +96,7 @@ export interface PersonOptions {
   remind?: Span;
   /** The caller may answer, too. Default: only this person, and those to whom the question is handed over. */
   orCaller?: boolean;
-  /** The principals to whom the person can hand the question over on the page. Default: nobody is offered there. */
+  /** The principals to whom the person can hand the question over, in every channel. The caller only if named here. Default: nobody. */
   handOver?: readonly string[];
 }
 
@@ -170,7 +170,32 @@ const EVENTS = new Set(Object.keys(EVENT));
 export function checkAskOptions(kind: Kind, key: string, options: object): void {
   const names = ASKED[kind];
   for (const name in options) if (!names.has(name)) refuse(name, `ask.${kind}('${key}')`, names);
+  if (!hasTexts(options)) throw notText(`ask.${kind}('${key}')`);
   checkRange(options, `ask.${kind}('${key}')`);
+  for (const [name, words] of ASK_WORDS) checkWord(options, { name, words, of: `ask.${kind}('${key}')` });
+}
+
+/** Options that take one of a few words. With an ignored typo such as `by: 'humans'`, a model could give a person's consent. */
+const ASK_WORDS: readonly (readonly [name: keyof AskOptions<unknown>, words: readonly string[]])[] = [
+  ['by', ['human']],
+  ['onTimeout', ['default', 'cancel', 'error']],
+  ['onCancel', ['throw']],
+  ['deliver', ['prompt', 'continue']],
+];
+const EFFECTS: readonly string[] = ['retry', 'once'];
+
+function checkWord(options: object, { name, words, of }: { name: string; words: readonly string[]; of: string }): void {
+  const value = (options as Record<string, unknown>)[name];
+  if (value === undefined || (typeof value === 'string' && words.includes(value))) return;
+  throw new GatewayError('FLOW_MISUSED', {
+    reason: `${of} with ${name}: ${typeof value === 'string' ? `'${value}'` : `a ${typeof value}`}; it takes ${words.map((word) => `'${word}'`).join(' or ')}`,
+  });
+}
+
+/** A text would be read as a list of its characters. */
+export function checkNames(value: unknown, what: string): void {
+  if (value === undefined || (Array.isArray(value) && value.every((name) => typeof name === 'string'))) return;
+  throw new GatewayError('FLOW_MISUSED', { reason: `${what} that is not a list of names` });
 }
 
 /** A question without choices cannot be answered. */
@@ -178,6 +203,28 @@ export function checkHasChoices(choices: unknown, of: string): void {
   if (!Array.isArray(choices) || choices.length > 0) return;
   throw new GatewayError('FLOW_MISUSED', {
     reason: `${of} without choices; do not ask where there is nothing to choose`,
+  });
+}
+
+/** Called for every question of every replay. */
+function hasTexts({ message, label, help, placeholder }: Texts): boolean {
+  const isMessage = typeof message === 'object' && message !== null ? hasId(message) : isTextOrAbsent(message);
+  return isMessage && isTextOrAbsent(label) && isTextOrAbsent(help) && isTextOrAbsent(placeholder);
+}
+
+type Texts = { message?: unknown; label?: unknown; help?: unknown; placeholder?: unknown };
+
+function hasId({ id, params }: { id?: unknown; params?: unknown }): boolean {
+  return typeof id === 'string' && typeof params === 'object' && params !== null;
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
+}
+
+function notText(of: string): GatewayError {
+  return new GatewayError('FLOW_MISUSED', {
+    reason: `${of} with a message, label, help or placeholder that is not text`,
   });
 }
 
@@ -192,6 +239,7 @@ function checkRange(options: { min?: unknown; max?: unknown }, of: string): void
 
 export function checkStepOptions(key: string, options: object): void {
   for (const name in options) if (!STEPS.has(name)) refuse(name, `ask.step('${key}')`, STEPS);
+  checkWord(options, { name: 'effect', words: EFFECTS, of: `ask.step('${key}')` });
   const { effect, check, undo, retry } = options as StepOptions<unknown>;
   if (!effect && (undo || check)) {
     throw new GatewayError('FLOW_MISUSED', {
@@ -212,6 +260,7 @@ export function checkEventOptions(key: string, options: object): void {
 export function checkFieldOptions(kind: Kind, options: object): void {
   const names = FIELDS[kind];
   for (const name in options) if (!names.has(name)) refuse(name, `f.${kind}()`, names);
+  if (!hasTexts(options)) throw notText(`f.${kind}()`);
   checkRange(options, `f.${kind}()`);
 }
 

@@ -16,3 +16,10 @@ export function toMs(span: Span, option = 'span'): number {
   }
   return Number(count) * (UNITS[unit] as number);
 }
+
+/** As an author would write it: `2d`, `90s`. */
+export function toSpanText(ms: number): string {
+  const unit =
+    ['d', 'h', 'm', 's'].find((one) => ms >= (UNITS[one] as number) && ms % (UNITS[one] as number) === 0) ?? 'ms';
+  return `${ms / UNITS[unit]!}${unit}`;
+}

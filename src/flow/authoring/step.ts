@@ -135,10 +135,10 @@ type NotJson<T, Left extends unknown[] = Levels> = 0 extends 1 & T
       : never;
 
 /**
- * Added to the type of a step's function: nothing if its result is valid, else the error that the compiler prints. Results are recorded as JSON,
+ * Added to the type of a step's or flow's function: nothing if its result is valid, else the error that the compiler prints. Results are kept as JSON,
  * and those that JSON would change would come back as another type. The engine refuses the same values at run time, and those that types cannot
  * tell apart: NaN, and an Error, which looks like any object with a name and a message.
  */
 export type KeptAsJson<T> = [NotJson<T>] extends [never]
   ? unknown
-  : { readonly 'the result of a step is kept as JSON, which this is not': NotJson<T> };
+  : { readonly 'the result is kept as JSON, which this is not': NotJson<T> };

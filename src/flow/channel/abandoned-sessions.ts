@@ -9,9 +9,11 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { pause } from '../../shared/timing.ts';
+import { toDurationMs } from '../define.ts';
 import { earlyEndOf, isEnded, toOwner, peopleOf } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
+import { toTombstoneMs } from '../session/flow-limits.ts';
 import { toStartFingerprint } from '../session/session-id.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { Turn } from '../session/turn/turn.ts';
@@ -171,9 +173,12 @@ export async function reserveSessionId(sessions: Sessions, start: CallStart): Pr
 }
 
 /** Writes the note before the session is stored, so that a caller who comes back after a crash finds the session or nothing. */
-export function rememberSession({ context }: Sessions, start: CallStart, id: string): Promise<void> {
+export function rememberSession({ context, flows }: Sessions, start: CallStart, id: string): Promise<void> {
   const { store, limits } = context;
-  return store.putBlob(toNoteKey(start, store), Buffer.from(id), limits.maxTimeoutMs + limits.tombstoneMs);
+  const flow = flows.get(start.tool);
+  const lastsMs = Math.max(limits.maxTimeoutMs, flow ? toDurationMs(flow, limits) : 0);
+  const keptMs = lastsMs + toTombstoneMs(limits, { createdAt: 0, deadline: lastsMs });
+  return store.putBlob(toNoteKey(start, store), Buffer.from(id), keptMs);
 }
 
 /** Callers whom a gateway recognizes have their own notes. */

@@ -7,8 +7,8 @@ import { readOptionalObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { toToolResult } from '../../server/tools.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
+import { cancelledBy, isGone } from '../../shared/cancelled-error.ts';
 import { rejectOnAbort } from '../../shared/timing.ts';
-import { CLIENT_GONE, CONNECTION_CLOSED } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { AnyFlow } from '../define.ts';
@@ -241,12 +241,12 @@ function isKnown({ header, questions, ...turn }: Turn): boolean {
  * While its own user is asked, a cancel is the user's decision.
  */
 function mayComeBack({ aborted, reason }: AbortSignal, isForOthers: boolean): boolean {
-  return aborted && (isForOthers || reason === CLIENT_GONE || reason === CONNECTION_CLOSED);
+  return aborted && (isForOthers || isGone(reason));
 }
 
 /** Other people may take days, so a cancel must end the wait. */
 function orCancelled<T>(coming: Promise<T>, signal: AbortSignal): Promise<T> {
-  return rejectOnAbort(coming, signal, () => new GatewayError('CANCELLED'));
+  return rejectOnAbort(coming, signal, () => cancelledBy(signal));
 }
 
 /** Undefined if the session continued on its own, which withdraws the question. */

@@ -46,8 +46,8 @@ describe('the words of a form', () => {
     expect(looped.properties).toMatchObject({ 'action#2': { type: 'string', title: 'Action' } });
     const scoped = await formOf((ask) => ask.scope('pears').number('boxCount'));
     expect(scoped).toMatchObject({
-      message: 'Pears box count',
-      properties: { 'pears.boxCount': { title: 'Pears box count' } },
+      message: 'Box count (pears)',
+      properties: { 'pears.boxCount': { title: 'Box count (pears)' } },
     });
   });
 

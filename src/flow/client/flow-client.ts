@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../client/client.ts';
 import { connect } from '../../client/connect.ts';
 import type { ConnectOptions } from '../../client/types.ts';
-import { FlowRun, CANCEL, describeRefusal } from '../../gateway/flow/play/flow-run.ts';
+import { FlowRun, CANCEL, DECLINE, describeRefusal } from '../../gateway/flow/play/flow-run.ts';
 import type { FlowOutcome, PromptContext, PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
 import { NOTICES, PromptInbox } from '../../gateway/flow/play/prompt-inbox.ts';
 import type { Address } from '../../gateway/upstream/address.ts';
@@ -104,8 +104,11 @@ export class FlowClient {
   async run(tool: string, params: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
     if (!(await this.isInteractive())) return this.#call(tool, params, options);
     for (let restarts = 0; ; restarts++) {
+      const person = new NotedAnswers(options);
       try {
-        return await this.#play(tool, params, options);
+        const outcome = await this.#play(tool, params, person.options);
+        // A user who has not answered at all is asked once more.
+        if (!hasExpired(outcome) || restarts >= (person.hasAnswered ? MAX_RESTARTS : 1)) return outcome;
       } catch (thrown) {
         const code = thrown instanceof ProtocolError ? thrown.code : undefined;
         if (code === NOT_INTERACTIVE) return this.#call(tool, params, options);
@@ -113,8 +116,8 @@ export class FlowClient {
           options.onFeedback?.(thrown instanceof Error ? thrown.message : String(thrown));
           throw thrown;
         }
-        options.onFeedback?.('The session has expired; it starts over.');
       }
+      options.onFeedback?.('The session has expired; it starts over.');
     }
   }
 
@@ -188,6 +191,26 @@ export class FlowClient {
   }
 }
 
+/** Whether the user has answered anything in one session. */
+class NotedAnswers {
+  readonly options: PlayOptions;
+  hasAnswered = false;
+
+  constructor(options: PlayOptions) {
+    const onPrompt: PlayOptions['onPrompt'] = async (prompt, context) => {
+      const value = await options.onPrompt(prompt, context);
+      this.hasAnswered ||= context.signal?.aborted !== true;
+      return value;
+    };
+    this.options = { ...options, onPrompt };
+  }
+}
+
+/** A server that can send messages reports the end of a session before it is answered. */
+function hasExpired({ success, error }: FlowOutcome): boolean {
+  return !success && isObject(error) && error.name === 'FLOW_SESSION_EXPIRED';
+}
+
 /**
  * A repeated answer to a named prompt counts once, and so does a repeated start if the server knows start ids. Without them, a start with
  * arguments may have run to the end already.
@@ -215,7 +238,7 @@ function hasStopped({ data }: ProtocolError): boolean {
  */
 async function prechecked(prompt: Prompt, context: PromptContext, person: PromptHandlers): Promise<unknown> {
   let value = await person.onPrompt(prompt, context);
-  for (let tries = 1; tries < MAX_PRECHECKS && value !== CANCEL; tries++) {
+  for (let tries = 1; tries < MAX_PRECHECKS && value !== CANCEL && value !== DECLINE; tries++) {
     const problem = problemOf(prompt, value);
     if (!problem) return value;
     person.onFeedback?.(describeRefusal(problem));
@@ -251,7 +274,7 @@ async function collectArguments(
     const prompt = toPrompt(name, isObject(properties[name]) ? properties[name] : {});
     const progress = { current: index + 1, total: missing.length };
     const value = await prechecked(prompt, { progress }, options);
-    if (value === CANCEL) return undefined;
+    if (value === CANCEL || value === DECLINE) return undefined; // the tool cannot do without it
     params[name] = value;
   }
   return params;

@@ -7,7 +7,7 @@ const PACKAGES = /[\\/]node_modules[\\/]/;
 /** Tests beside Parley's code have flows of their own. */
 const TESTS = /\.test\.[jt]s:/;
 /** The folder of Parley's code: `src/`, or `dist/` after the build. */
-const OWN_FOLDER = toOwnFolder(fileURLToPath(import.meta.url));
+export const OWN_FOLDER = toOwnFolder(fileURLToPath(import.meta.url));
 /** `at name (place)`, or `at place`. */
 const PLACE = /^\s*at (?:.* \((?<called>.*)\)|(?:async )?(?<bare>\S*))$/;
 const LINE = /:\d+:\d+$/;
@@ -19,8 +19,18 @@ export function findAuthorLine(frames: readonly string[] = captureStack()): stri
 }
 
 /** The author's line that created the error, or called the code that did. */
-export function authorLineOf({ stack = '' }: Error): string | undefined {
-  return findAuthorLine(stack.split('\n'));
+export function authorLineOf(error: Error): string | undefined {
+  try {
+    const { stack } = error;
+    return typeof stack === 'string' ? findAuthorLine(stack.split('\n')) : undefined;
+  } catch {
+    return undefined; // a getter of the author
+  }
+}
+
+/** It is a line of a package, such as a schema library. */
+export function isPackageLine(line: string): boolean {
+  return PACKAGES.test(line);
 }
 
 export function findAuthorFrame(frames: readonly string[]): string | undefined {

@@ -5,7 +5,7 @@ import crypto, { createCipheriv } from 'node:crypto';
 import type { Cipher } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { setImmediate } from 'node:timers';
-import { GatewayError } from '../../shared/errors.ts';
+import { clearAsyncIds, takeEnded, unwatchWindow, watchWindow } from './watchdog.ts';
 
 /** The time and randomness of a body. */
 export interface BodyEnvironment {
@@ -23,10 +23,12 @@ export function currentBody(): BodyEnvironment | undefined {
 
 export function openWindow(body: BodyEnvironment): void {
   current = body;
+  watchWindow();
 }
 
 export function closeWindow(): void {
   current = undefined;
+  unwatchWindow();
 }
 
 /** Runs work of the engine that must not count as the body's. */
@@ -42,16 +44,29 @@ export function runOutside<T>(work: () => T): T {
 
 const MAX_BATCH = 4096;
 
+/** What is done in a tick. */
+interface TickWork {
+  /** Another tick follows, so a window may be opened. */
+  act(): void;
+  /** It is the last tick of the batch. */
+  rest(): void;
+  /** What ran in the last window was ended, because it did not let go of the thread. */
+  ended(error: Error): void;
+}
+
+const NOW = Promise.resolve();
+
 /**
  * Batches of `setImmediate` callbacks, which Node runs one after another with only microtasks in between. Each callback but the last knows
- * that another follows, and so may open a window that the next one closes.
+ * that another follows, and so may open a window that the next one closes. A window is opened in a microtask: a body runs nowhere else, and
+ * microtasks can be ended without harm to what the event loop does besides (watchdog.ts).
  */
 export class Ticks {
-  readonly #onTick: (followed: boolean) => void;
+  readonly #work: TickWork;
   #planned = 0;
 
-  constructor(onTick: (followed: boolean) => void) {
-    this.#onTick = onTick;
+  constructor(work: TickWork) {
+    this.#work = work;
   }
 
   /** Does nothing while a batch is running, because two batches would mix. */
@@ -61,10 +76,16 @@ export class Ticks {
     for (let at = 0; at < this.#planned; at++) setImmediate(this.#tick);
   }
 
+  readonly #act = (): void => this.#work.act();
+
   readonly #tick = (): void => {
     this.#planned--;
     closeWindow();
-    this.#onTick(this.#planned > 0);
+    const ended = takeEnded();
+    if (ended) this.#work.ended(ended.error);
+    if (this.#planned > 0) void NOW.then(this.#act);
+    else this.#work.rest();
+    if (ended?.isTorn) clearAsyncIds();
   };
 }
 
@@ -180,56 +201,6 @@ export function deepFreeze<T>(value: T): T {
   if (!Array.isArray(value) && !isPlain(value)) return value;
   for (const inner of Object.values(value)) deepFreeze(inner);
   return Object.freeze(value);
-}
-
-/** The value as the journal returns it, so that the first run sees the same as a replay. */
-export function toJsonValue(value: unknown, what: string, maxBytes: number): unknown {
-  const lost = findLost(value, '');
-  if (lost) {
-    const reason = `${lost.what}${lost.path === '' ? '' : ` at "${lost.path.slice(1)}"`} as ${what}, which JSON cannot hold`;
-    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `${reason}; convert it to JSON first` });
-  }
-  const text = toJson(value, what);
-  if (text === undefined) return undefined;
-  if (Buffer.byteLength(text) > maxBytes) {
-    throw new GatewayError('FLOW_TOO_LARGE', { what, limit: maxBytes });
-  }
-  return JSON.parse(text) as unknown;
-}
-
-const MAX_DEPTH = 64;
-
-/** The first part that JSON would change: a Date to a string, a Map to `{}`, NaN to null. */
-function findLost(value: unknown, path: string, depth = 0): { what: string; path: string } | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : { what: String(value), path };
-  if (typeof value === 'function' || typeof value === 'symbol') return { what: `a ${typeof value}`, path };
-  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return undefined;
-  if (Array.isArray(value)) return firstLost(value.entries(), path, depth);
-  if (isLossy(value)) return { what: `a ${value.constructor.name}`, path };
-  if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return undefined;
-  return firstLost(Object.entries(value), path, depth);
-}
-
-function firstLost(entries: Iterable<[string | number, unknown]>, path: string, depth: number) {
-  for (const [name, inner] of entries) {
-    const lost = findLost(inner, `${path}.${name}`, depth + 1);
-    if (lost) return lost;
-  }
-  return undefined;
-}
-
-const LOSSY = [Date, Map, Set, WeakMap, WeakSet, RegExp, Error, ArrayBuffer, Promise];
-
-function isLossy(value: object): boolean {
-  return LOSSY.some((kind) => value instanceof kind) || ArrayBuffer.isView(value);
-}
-
-function toJson(value: unknown, what: string): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch (cause) {
-    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason: `${what} is not JSON` }, { cause });
-  }
 }
 
 function isPlain(value: object): boolean {

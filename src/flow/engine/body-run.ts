@@ -7,7 +7,6 @@
 // 5. The early end of a session comes last: everything pending rejects, and from then on only cleanup steps are accepted.
 // 6. A run waits only for the body and for running steps. It neither starts steps nor writes to the store.
 import { GatewayError } from '../../shared/errors.ts';
-import { SessionEndedError } from '../authoring/ask-failure.ts';
 import type { ReplayEntry } from '../fold.ts';
 import type { JournalEntry, StepEntry } from '../journal.ts';
 import type { Complaint } from '../question/question.ts';
@@ -23,19 +22,20 @@ import {
 } from './body-environment.ts';
 import type { BodyEnvironment } from './body-environment.ts';
 import { createAsk } from './create-ask.ts';
+import { EndNotice } from './end-notice.ts';
 import { ReplayQueue, toKeptEntry, matchEntry } from './match-answer.ts';
 import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
 import { findLostEffects, checkLostEffects, checkKind, checkPassedEffects, NO_EFFECTS } from './mismatch.ts';
-import { checkWaitLength, checkAwaited, toNestedError, withFlowName, withPlace, fromErrorEntry } from './misuse.ts';
+import { checkAwaited, toNestedError, withFlowName, withPlace, fromErrorEntry } from './misuse.ts';
 import { PendingAskTable, toKeyList } from './pending-ask.ts';
 import type { AskSpec, AskedStep, PendingStep, PendingAsk, OpenAsks, RunEnd, RunState } from './pending-ask.ts';
 import type { QuestionSpec } from './question-spec.ts';
 import type { RunInput, RunTurn } from './run-input.ts';
+import { StepsInFlight } from './steps-in-flight.ts';
+import { checkSpans } from './span-checks.ts';
 import { traceRun, installSyncChecks } from './unjournaled.ts';
 import type { UnjournaledAccess } from './unjournaled.ts';
-
-/** A body that keeps asking after its session has ended is abandoned after this many times. */
-const MAX_REFUSALS = 100;
+import { startWatchdog } from './watchdog.ts';
 
 export class BodyRun implements BodyEnvironment {
   readonly input: RunInput;
@@ -60,20 +60,17 @@ export class BodyRun implements BodyEnvironment {
   readonly #pending = new PendingAskTable();
   /** What the body has asked for and not awaited yet. */
   #asked: PendingAsk[] = [];
-  readonly #finished: { pending: PendingStep; entry: StepEntry }[] = [];
-  readonly #ticks = new Ticks((followed) => this.#onTick(followed));
+  readonly #flight = new StepsInFlight();
+  readonly #ticks = new Ticks({
+    act: () => this.#act(),
+    rest: () => this.#restOrGoOn(),
+    ended: (error) => void this.#fail(error),
+  });
   #unwatch: (() => void) | undefined;
-  #inFlight = 0;
-  /** The running effects that can be undone. */
-  #undoable = 0;
   /** The keys that were open besides running steps when that was last reported. */
   #put = '';
-  #aborting: AbortController | undefined;
-  /** The body knows that the session ends. */
-  #isEnding = false;
-  #refusals = 0;
+  readonly #end = new EndNotice();
   #fresh: JournalEntry[] = [];
-  #unsaved = false;
   #begun = false;
   #stalled = false;
   #isLeft = false;
@@ -85,6 +82,7 @@ export class BodyRun implements BodyEnvironment {
       if ((turn.checks ?? 'throw') === 'throw') installSyncChecks();
       installGlobals();
     }
+    startWatchdog();
     this.input = input;
     this.turn = turn;
     this.time = input.folded.start.ts;
@@ -133,16 +131,12 @@ export class BodyRun implements BodyEnvironment {
 
   /** It waits only for answers, so it can stay in memory and be resumed later. */
   get canWait(): boolean {
-    return !this.#stalled && this.#outcome === undefined && this.#inFlight === 0 && !this.input.folded.end;
+    return !this.#stalled && this.#outcome === undefined && this.#flight.count === 0 && !this.input.folded.end;
   }
 
   /** `ask.signal`: aborts when the session ends. */
   get signal(): AbortSignal {
-    if (!this.#aborting) {
-      this.#aborting = new AbortController();
-      if (this.#isEnding) this.#aborting.abort();
-    }
-    return this.#aborting.signal;
+    return this.#end.signal;
   }
 
   /** The session ends. The body learns of it once running effects that can be undone have finished. */
@@ -155,7 +149,7 @@ export class BodyRun implements BodyEnvironment {
   take(): JournalEntry[] {
     const fresh = this.#fresh;
     this.#fresh = [];
-    this.#unsaved = false;
+    this.#flight.isUnsaved = false;
     return fresh;
   }
 
@@ -187,40 +181,32 @@ export class BodyRun implements BodyEnvironment {
 
   ask(spec: AskSpec): Promise<unknown> {
     // The body runs only in its windows, so a question from outside of a window while a step runs comes from that step.
-    if (this.#inFlight > 0 && currentBody() !== this)
+    if (this.#flight.count > 0 && currentBody() !== this)
       throw toNestedError(spec, this.#pending.started()[0], this.input.flow.name);
-    if (this.#isEnding && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
+    if (this.#end.isGiven && !(spec.kind === 'step' && spec.options.cleanup)) return this.#refuseLate();
     const pending = this.#pending.add(spec);
-    if (spec.kind === 'sleep' || spec.kind === 'event') checkWaitLength(spec, this);
-    this.#asked.push(this.turn.checks === 'throw' ? withPlace(pending) : pending);
-    if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#isEnding });
+    checkSpans(spec, this);
+    this.#asked.push(withPlace(pending, this.turn.checks === 'throw'));
+    if (spec.kind === 'step') this.steps.set(spec.key, { spec, isLate: this.#end.isGiven });
     if (currentBody() !== this) this.#ticks.plan(2);
     return pending.promise;
   }
 
-  /** A body that catches every error and asks again would never stop, so it is abandoned. */
   #refuseLate(): Promise<never> {
-    if (++this.#refusals > MAX_REFUSALS) {
-      this.#outcome ??= { kind: 'ended', value: undefined };
-      return new Promise(() => {});
-    }
-    const refused = Promise.reject(new SessionEndedError(this.input.folded.end ?? ''));
-    refused.catch(() => {});
-    return refused;
+    const refused = this.#end.refuse(this.input.folded.end ?? '');
+    if (refused) return refused;
+    this.#outcome ??= { kind: 'ended', value: undefined };
+    return new Promise(() => {});
   }
 
   /** A step has begun. The body receives its result when it is quiet, like any entry. */
   stepStarted(pending: PendingStep): void {
-    pending.started = true;
-    this.#inFlight++;
-    if (pending.spec.options.undo) this.#undoable++;
+    this.#flight.begin(pending);
   }
 
   stepFinished(pending: PendingStep, entry: StepEntry): void {
     if (this.#isLeft) return;
-    this.#inFlight--;
-    if (pending.spec.options.undo) this.#undoable--;
-    this.#finished.push({ pending, entry });
+    this.#flight.finish(pending, entry);
     this.#ticks.plan(2);
   }
 
@@ -231,23 +217,39 @@ export class BodyRun implements BodyEnvironment {
     this.#quiet();
   }
 
-  #onTick(followed: boolean): void {
+  #restOrGoOn(): void {
     if (this.#rest === undefined) return;
-    if (!followed) return this.#hasMore() ? this.#ticks.plan(this.replayQueue.left + 3) : this.#quiet();
+    if (this.#hasMore()) this.#ticks.plan(this.replayQueue.left + 3);
+    else this.#quiet();
+  }
+
+  /** Opens a window, and gives the body the next entry; if there is none, the run rests. */
+  #act(): void {
+    if (this.#rest === undefined) return;
     openWindow(this);
-    if (!this.#begun) return this.#begin();
-    if (this.#tell()) return;
+    try {
+      if (!this.#begun) return this.#begin();
+      if (this.#tell()) return;
+    } catch (error) {
+      this.#fail(error);
+    }
     closeWindow();
     this.#quiet();
   }
 
+  /** What an author's function throws fails the session, and nothing else. */
+  #fail(error: unknown): true {
+    this.#outcome ??= { kind: 'failed', error: withFlowName(error, this.input.flow.name) };
+    return true;
+  }
+
   #hasMore(): boolean {
     if (this.#outcome) return false;
-    return !this.#begun || this.#finished.length > 0 || this.replayQueue.hasMore(this.#pending) || this.#canEnd();
+    return !this.#begun || this.#flight.hasFinished || this.replayQueue.hasMore(this.#pending) || this.#canEnd();
   }
 
   #canEnd(): boolean {
-    return this.input.folded.end !== undefined && !this.#isEnding && this.#undoable === 0;
+    return this.input.folded.end !== undefined && !this.#end.isGiven && this.#flight.undoable === 0;
   }
 
   #begin(): void {
@@ -258,12 +260,8 @@ export class BodyRun implements BodyEnvironment {
       if (currentBody() !== this) this.#ticks.plan(2);
     };
     const fail = (error: unknown): void => settle({ kind: 'failed', error: withFlowName(error, flow.name) });
-    try {
-      const body = flow.body(createAsk(this), deepFreeze(folded.start.input)) as Promise<unknown>;
-      Promise.resolve(body).then((value) => settle({ kind: 'ended', value }), fail);
-    } catch (error) {
-      fail(error);
-    }
+    const body = flow.body(createAsk(this), deepFreeze(folded.start.input)) as Promise<unknown>;
+    Promise.resolve(body).then((value) => settle({ kind: 'ended', value }), fail);
   }
 
   /** Delivers one entry to the body; false if nothing is left. */
@@ -272,7 +270,7 @@ export class BodyRun implements BodyEnvironment {
     for (let told = this.replayQueue.next(this.#pending); told; told = this.replayQueue.next(this.#pending)) {
       if (this.#deliver(told)) return true;
     }
-    for (let done = this.#finished.shift(); done; done = this.#finished.shift()) {
+    for (let done = this.#flight.take(); done; done = this.#flight.take()) {
       // The session ended before this step was done.
       if (this.#pending.get(done.entry.k) !== done.pending) continue;
       this.#keep(done.pending, done.entry);
@@ -284,15 +282,13 @@ export class BodyRun implements BodyEnvironment {
   #keep({ spec }: PendingStep, entry: StepEntry): void {
     if (this.lost.length > 0) entry.early = true;
     this.#fresh.push(entry);
-    if (spec.options.effect) this.#unsaved = true;
+    if (spec.options.effect) this.#flight.isUnsaved = true;
   }
 
   /** Rejects everything that the body waits for but cleanup steps, so that its `finally` runs. */
   #tellEnd(): boolean {
     if (!this.#canEnd()) return false;
-    this.#isEnding = true;
-    const ended = new SessionEndedError(this.input.folded.end ?? '');
-    this.#aborting?.abort(ended);
+    const ended = this.#end.give(this.input.folded.end ?? '');
     for (const pending of this.#pending.clearToEnd()) pending.reject(ended);
     return true;
   }
@@ -308,12 +304,13 @@ export class BodyRun implements BodyEnvironment {
     if (told.t === 'step') return this.#settle(pending, told);
     const found = matchEntry(told, pending, this);
     if (found === undefined) return false;
+    if ('broken' in found) return this.#fail(found.broken);
     const isEvent = told.t === 'evt' || told.t === 'arr';
     if (found.entry) {
       if (found.entry.t === 'ans' && this.lost.length > 0) found.entry.early = true;
       this.#fresh.push(found.entry);
     } else if (told.t === 'ans' && told.moved) this.kept.add(told);
-    this.time = found.entry?.ts ?? (told as { ts: number }).ts;
+    this.time = Math.max(this.time, found.entry?.ts ?? (told as { ts: number }).ts); // a clock may be set back
     this.#pending.delete(told.k);
     if (!isEvent) this.answered.push(pending.spec as QuestionSpec);
     if ('error' in found) pending.reject(found.error);
@@ -331,7 +328,7 @@ export class BodyRun implements BodyEnvironment {
   }
 
   #settle(pending: PendingAsk, entry: StepEntry): true {
-    this.time = entry.ts;
+    this.time = Math.max(this.time, entry.ts);
     this.#pending.delete(entry.k);
     const step = this.steps.get(entry.k);
     if (step) step.outcome = entry;
@@ -342,7 +339,8 @@ export class BodyRun implements BodyEnvironment {
 
   /** Records finished steps whose results the body no longer receives. */
   #keepFinished(): void {
-    for (const { pending, entry } of this.#finished.splice(0)) {
+    for (let done = this.#flight.take(); done; done = this.#flight.take()) {
+      const { pending, entry } = done;
       const step = this.steps.get(entry.k);
       if (step) step.outcome = entry;
       this.#keep(pending, entry);
@@ -353,7 +351,7 @@ export class BodyRun implements BodyEnvironment {
     const rest = this.#toRest();
     if (!rest) {
       if (this.#outcome?.kind === 'failed') this.turn.host?.onFailing?.();
-      if (this.#inFlight > 0) return;
+      if (this.#flight.count > 0) return;
       this.#stalled = true;
       this.turn.host?.onStall?.();
       return;
@@ -361,7 +359,7 @@ export class BodyRun implements BodyEnvironment {
     const resolve = this.#rest;
     this.#rest = undefined;
     this.#asked = this.#asked.filter(({ promise }) => !promise.interest.isAwaited);
-    if (this.#inFlight === 0 && rest.kind !== 'steps' && rest.kind !== 'save') {
+    if (this.#flight.count === 0 && rest.kind !== 'steps' && rest.kind !== 'save') {
       this.#unwatch?.();
       this.#unwatch = undefined;
     }
@@ -372,17 +370,19 @@ export class BodyRun implements BodyEnvironment {
   #toRest(): RunState | undefined {
     if (this.#outcome?.kind === 'ended')
       this.#outcome =
-        checkLostEffects(this, []) ?? (this.#isEnding ? undefined : checkAwaited(this.#asked, this)) ?? this.#outcome;
+        checkLostEffects(this, []) ??
+        (this.#end.isGiven ? undefined : checkAwaited(this.#asked, this)) ??
+        this.#outcome;
     if (this.#outcome) {
       this.#keepFinished();
       // A failed body waits for running effects that must be undone.
-      return this.#undoable > 0 && this.#outcome.kind === 'failed' ? this.#toSave() : this.#outcome;
+      return this.#flight.undoable > 0 && this.#outcome.kind === 'failed' ? this.#toSave() : this.#outcome;
     }
-    if (this.input.folded.end !== undefined && !this.#isEnding) return this.#toSave();
+    if (this.input.folded.end !== undefined && !this.#end.isGiven) return this.#toSave();
     const open = this.#pending.open();
     const { steps, asks, waits } = open;
     if (steps.length > 0) return (this.#outcome = checkLostEffects(this, steps)) ?? { kind: 'steps', ...open };
-    if (this.#inFlight > 0) return this.#toSave() ?? this.#beside(open);
+    if (this.#flight.count > 0) return this.#toSave() ?? this.#beside(open);
     return asks.length > 0 || waits.length > 0 ? { kind: 'asks', asks, waits, isBusy: false } : undefined;
   }
 
@@ -395,6 +395,6 @@ export class BodyRun implements BodyEnvironment {
   }
 
   #toSave(): RunState | undefined {
-    return this.#unsaved ? { kind: 'save' } : undefined;
+    return this.#flight.isUnsaved ? { kind: 'save' } : undefined;
   }
 }

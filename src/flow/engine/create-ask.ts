@@ -5,6 +5,7 @@ import type { FormFields } from '../authoring/fields.ts';
 import {
   PERSON_OPTIONS,
   checkAskOptions,
+  checkNames,
   checkHasChoices,
   checkEventOptions,
   checkOptionNames,
@@ -15,6 +16,7 @@ import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { checkProgress, requireText } from './author-code.ts';
 import { toNumber, toUuid } from './body-environment.ts';
 import type { BodyRun } from './body-run.ts';
 import type { AskedPerson, QuestionSpec, QuestionOptions } from './question-spec.ts';
@@ -45,6 +47,7 @@ class RunAsk {
   /** An `ask` that asks another person. */
   person(principal: string, options: PersonOptions = {}): RunAsk {
     checkOptionNames(options, PERSON_OPTIONS, `ask.person('${principal}')`);
+    checkNames(options.handOver, `ask.person('${principal}') with handOver`);
     const { remind, orCaller, handOver = [] } = options;
     for (const name of [principal, ...handOver]) checkPrincipal(name);
     if (handOver.length > MAX_OFFERED) {
@@ -130,11 +133,13 @@ class RunAsk {
   }
 
   progress(current: number, total?: number, message?: string): void {
+    checkProgress(current, total, message);
     this.run.progress = { current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) };
     this.run.isProgressNew = !this.run.replayQueue.isReplaying;
   }
 
   note(text: string): void {
+    requireText(text ?? null, 'ask.note()');
     this.run.notes.said.push(text);
   }
 

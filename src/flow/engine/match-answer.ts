@@ -8,7 +8,10 @@ import { PREFILLED } from '../journal.ts';
 import type { AnswerEntry, AnswerSource, Via, EventEntry } from '../journal.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint, Question } from '../question/question.ts';
+import { toMistake } from './author-code.ts';
 import type { BodyRun } from './body-run.ts';
+import { toBrokenVersion } from './mismatch.ts';
+import { withAskedPlace } from './misuse.ts';
 import type { EventSpec, PendingAsk, PendingQuestion } from './pending-ask.ts';
 import { validateFlowAnswer, pinOf, toConsentPin } from './question-spec.ts';
 import type { QuestionSpec } from './question-spec.ts';
@@ -49,15 +52,22 @@ type Fresh = IncomingAnswer | IncomingEvent;
 type AnswerMatch = { value: unknown; entry?: AnswerEntry } | { error: Error; entry?: AnswerEntry };
 type EventMatch = { value: unknown; entry?: EventEntry } | { error: Error; entry?: EventEntry };
 
-/** Undefined if it does not fit what the body asks now. */
+/** Undefined if it does not fit what the body asks now; `broken` if the author's rules for it have thrown. */
 export function matchEntry(
   told: AnswerEntry | EventEntry | Fresh,
   pending: PendingAsk,
   run: BodyRun,
-): AnswerMatch | EventMatch | undefined {
-  return told.t === 'evt' || told.t === 'arr'
-    ? matchEvent(told, pending as PendingAsk<EventSpec>, run)
-    : matchAnswer(told, pending as PendingQuestion, run);
+): AnswerMatch | EventMatch | { broken: Error } | undefined {
+  try {
+    return told.t === 'evt' || told.t === 'arr'
+      ? matchEvent(told, pending as PendingAsk<EventSpec>, run)
+      : matchAnswer(told, pending as PendingQuestion, run);
+  } catch (thrown) {
+    const error = withAskedPlace(toMistake(`the check of ${told.k}`, thrown), pending);
+    // Rules that have accepted it before have changed since, whatever the version says.
+    const wasAccepted = told.t === 'evt' || (told.t === 'ans' && told.ty !== PREFILLED && !told.moved);
+    return { broken: (wasAccepted && toBrokenVersion(run.input.flow, error, true)) || error };
+  }
 }
 
 function matchAnswer(
@@ -75,7 +85,7 @@ function fitEntry(entry: AnswerEntry, spec: QuestionSpec, run: BodyRun): AnswerM
   if (run.input.isTrusting) return { value: entry.v };
   if (entry.ty !== spec.kind && entry.ty !== PREFILLED) return undefined;
   if (spec.options.by === 'human' && !isHuman(entry.src)) return undefined;
-  if (!isTheirs(entry, spec, run)) return undefined;
+  if (!isTheirs(entry, spec)) return undefined;
   // A secret must not come as an argument, and a file from an argument was not stored.
   if ((spec.options.secret || spec.kind === 'file') && entry.ty === PREFILLED) return undefined;
   const consent = toConsentPin(spec);
@@ -171,10 +181,10 @@ function toUnanswered(no: AskFailure, { key, kind, options }: QuestionSpec): Ans
 }
 
 /** Whether the person who is asked has answered, or the caller where that is allowed. An argument comes from the caller. */
-function isTheirs({ who, ty, no }: AnswerEntry, { key, person }: QuestionSpec, { input }: BodyRun): boolean {
+function isTheirs({ who, ty, no, hands }: AnswerEntry, { person }: QuestionSpec): boolean {
   if (!person) return who === undefined;
   if (no === 'timeout') return true;
-  const asked = findAddressee(input.folded, key, person.principal);
+  const asked = findAddressee(hands, person.principal);
   return who === asked || (person.orCaller === true && who === undefined && ty !== PREFILLED);
 }
 
@@ -231,6 +241,7 @@ export class ReplayQueue {
   readonly #kept = new Map<string, ReplayEntry>();
   readonly #onKept: (fresh: Fresh) => AnswerEntry | EventEntry | undefined;
   #cursor = 0;
+  #coming: readonly string[] | undefined;
 
   /** `onKept` creates the entry of an answer or event that has just arrived and that the body does not ask for. */
   constructor(told: (ReplayEntry | Fresh)[], onKept: (fresh: Fresh) => AnswerEntry | EventEntry | undefined) {
@@ -240,6 +251,7 @@ export class ReplayQueue {
 
   /** The next entry that the body asks for. Each is returned once, whether it fits or not. */
   next(wanted: Wanted): ReplayEntry | Fresh | undefined {
+    if (this.#coming?.some((key) => wanted.has(key))) this.#coming = undefined;
     return (this.#kept.size > 0 ? this.#nextKept(wanted) : undefined) ?? this.#nextTold(wanted);
   }
 
@@ -260,6 +272,11 @@ export class ReplayQueue {
       if (kept) this.#kept.set(kept.k, kept);
     }
     return undefined;
+  }
+
+  /** Entries for one of these keys will come, as when a turn brings them: the run replays until its body asks for one. */
+  expect(keys: readonly string[]): void {
+    if (keys.length > 0) this.#coming = keys;
   }
 
   add(...told: (ReplayEntry | Fresh)[]): void {
@@ -285,6 +302,7 @@ export class ReplayQueue {
 
   /** Entries of earlier turns are left. Arguments do not count, since they came before the first turn. */
   get isReplaying(): boolean {
+    if (this.#coming) return true;
     return this.#told.slice(this.#cursor).some((told) => told.t !== 'ans' || told.ty !== PREFILLED);
   }
 }

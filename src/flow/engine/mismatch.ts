@@ -4,8 +4,10 @@ import type { AnyFlow } from '../define.ts';
 import type { ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import { readThrown } from './author-code.ts';
 import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
 import type { BodyRun } from './body-run.ts';
+import { isMisuse } from './misuse.ts';
 import { JOURNAL_KINDS, toJournalKind } from './pending-ask.ts';
 import type { AskSpec, PendingStep } from './pending-ask.ts';
 
@@ -69,10 +71,11 @@ export function checkLostEffects(run: BodyRun, steps: PendingStep[]): Failed | u
   return refuseLost(flow, run.lost, steps.filter(isNew));
 }
 
-/** Defined if the body throws where an earlier version continued, or throws a programming error. */
+/** Defined if a new version throws where an earlier one continued, or makes a mistake. */
 export function toBrokenVersion(flow: AnyFlow, error: unknown, isReplaying: boolean): GatewayError | undefined {
-  if (error instanceof GatewayError || !(isReplaying || isProgramError(error))) return undefined;
-  const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  if (error instanceof GatewayError ? !isMisuse(error) : !(isReplaying || isProgramError(error))) return undefined;
+  const { name, message } = readThrown(error);
+  const words = isMisuse(error) ? message : `${name}: ${message}`;
   return toFailed(flow, `this version fails where the one before continued (${words})`, error).error;
 }
 

@@ -1,13 +1,15 @@
 // Errors of bodies: mistakes of their authors, and errors of steps as the journal has them.
 import { GatewayError } from '../../shared/errors.ts';
 import type { StepEntry } from '../journal.ts';
-import { authorLineOf } from './author-line.ts';
+import { readThrown, toReadable } from './author-code.ts';
+import { authorLineOf, isPackageLine } from './author-line.ts';
 import type { BodyRun } from './body-run.ts';
 import { describeAsk } from './pending-ask.ts';
-import type { AskSpec, EventSpec, SleepSpec, PendingStep, PendingAsk } from './pending-ask.ts';
+import type { AskSpec, PendingStep, PendingAsk } from './pending-ask.ts';
 
 /** Adds the name of the flow to an error of the body. */
-export function withFlowName(error: unknown, flow: string): unknown {
+export function withFlowName(thrown: unknown, flow: string): unknown {
+  const error = toReadable(thrown);
   const isUnnamed =
     error instanceof GatewayError && error.code === 'FLOW_MISUSED' && error.details['flow'] === undefined;
   return isUnnamed ? new GatewayError('FLOW_MISUSED', { ...error.details, flow }, { cause: error }) : error;
@@ -22,18 +24,67 @@ export function toNestedError(spec: AskSpec, running: PendingStep | undefined, f
 
 const places = new WeakMap<PendingAsk, Error>();
 
-/** Remembers where the body asked. Capturing a stack takes a microsecond, so this happens only in development. */
-export function withPlace(asked: PendingAsk): PendingAsk {
-  places.set(asked, new Error('It was asked for here'));
+/**
+ * Remembers where the body asked. Capturing a stack takes a microsecond, so this happens only in development, and where a schema may turn out
+ * to be useless when an answer arrives.
+ */
+export function withPlace(asked: PendingAsk, isDeveloping: boolean): PendingAsk {
+  if (isDeveloping || hasSchema(asked.spec)) places.set(asked, new Error('It was asked for here'));
   return asked;
 }
 
+function hasSchema(spec: AskSpec): boolean {
+  return spec.kind === 'event'
+    ? spec.schema !== undefined
+    : spec.kind === 'custom' && spec.options.schema !== undefined;
+}
+
+/** The line that asked for it, for a mistake that shows only later, such as a schema that does not compile. */
+export function withAskedPlace(error: GatewayError, asked: PendingAsk): GatewayError {
+  const place = places.get(asked);
+  if (place) askedAt.set(error, place);
+  return error;
+}
+
+const askedAt = new WeakMap<Error, Error>();
+
+const definitions = new WeakMap<object, Error>();
+
+/** Remembers where a flow was defined, for mistakes that belong to no line of its body, such as a result that is not JSON. */
+export function rememberDefinition(body: object): void {
+  definitions.set(body, new Error('The flow is defined here'));
+}
+
 /** The line in the author's code, for the log. Clients never see it. */
-export function findMisuse(error: unknown): { where: string } | undefined {
-  if (!(error instanceof GatewayError) || error.code !== 'FLOW_MISUSED') return undefined;
-  const made = error.cause instanceof Error ? error.cause : error;
-  const where = authorLineOf(made);
+export function findPlace(error: unknown, body?: object): { where: string } | undefined {
+  const causes = causesOf(error);
+  const asked = causes.flatMap((one) => askedAt.get(one) ?? []);
+  const defined = (isMisuse(error) && body && definitions.get(body)) || undefined;
+  const lines = [...causes, ...asked, ...(defined ? [defined] : [])].flatMap((one) => authorLineOf(one) ?? []);
+  // Rather a line of the author than one of a package that the author uses.
+  const where = lines.find((line) => !isPackageLine(line)) ?? lines[0];
   return where === undefined ? undefined : { where };
+}
+
+/** The deepest first: that is the author's code, and not what called it. */
+function causesOf(error: unknown, depth = 0): Error[] {
+  if (!(error instanceof Error) || depth > MAX_CAUSES) return [];
+  return [...causesOf(readCause(error), depth + 1), error];
+}
+
+/** Causes may be a cycle. */
+const MAX_CAUSES = 10;
+
+function readCause(error: Error): unknown {
+  try {
+    return error.cause;
+  } catch {
+    return undefined; // a getter of the author
+  }
+}
+
+export function isMisuse(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.code === 'FLOW_MISUSED';
 }
 
 /** Fails if the body never awaited something: an effect would be left half done, an answer unread. */
@@ -46,15 +97,6 @@ export function checkAwaited(
   const reason = `${describeAsk(forgotten.spec)} is never awaited`;
   const cause = places.get(forgotten);
   return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { flow: flow.name, reason }, { cause }) };
-}
-
-/** A wait that is longer than its session would never end. */
-export function checkWaitLength(spec: SleepSpec | EventSpec, run: BodyRun): void {
-  const ms = spec.kind === 'sleep' ? spec.sleepMs : (spec.timeoutMs ?? 0);
-  if (run.since(spec.key) + ms <= (run.turn.deadline ?? Infinity)) return;
-  const what = spec.kind === 'sleep' ? `the sleep ${spec.key}` : `the timeout of the event ${spec.key}`;
-  const reason = `${what} is longer than its session may last; raise limits.duration of the flow`;
-  throw new GatewayError('FLOW_MISUSED', { reason });
 }
 
 type Written = NonNullable<StepEntry['e']>;
@@ -71,22 +113,18 @@ class StepError extends Error {
 }
 
 export function fromErrorEntry(written: Written): StepError {
-  return new StepError(written);
+  const error = new StepError(written);
+  const thrown = thrownAs.get(written);
+  if (thrown) askedAt.set(error, thrown);
+  return error;
 }
+
+/** What a step has thrown in this process, for the line in the log. The body gets the same error as every replay. */
+const thrownAs = new WeakMap<Written, Error>();
 
 export function toErrorEntry(thrown: unknown): Written {
-  if (!(thrown instanceof Error)) return { name: 'Error', message: String(thrown) };
-  if (thrown instanceof GatewayError) return { name: thrown.code, message: thrown.message };
-  const { name, message } = thrown;
-  const data: unknown = (thrown as { data?: unknown }).data;
-  return { name, message, ...(isJson(data) && { data }) };
-}
-
-function isJson(data: unknown): boolean {
-  if (data === undefined) return false;
-  try {
-    return JSON.stringify(data) !== undefined;
-  } catch {
-    return false;
-  }
+  const written: Written =
+    thrown instanceof GatewayError ? { name: thrown.code, message: thrown.message } : readThrown(thrown);
+  if (thrown instanceof Error) thrownAs.set(written, thrown);
+  return written;
 }

@@ -1,10 +1,11 @@
 // A question as the author wrote it, its conversion to what is shown and asked, and the validation of its answer. Fields are built only when
 // needed: a replay meets every question that was answered long ago, and shows only the last.
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { requirePattern } from '../../protocol/form/pattern.ts';
 import type { Choice, Prompt, PromptType, Validation } from '../../protocol/form/prompt.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
-import { isStandardSchema, toJsonSchema } from '../../server/schema.ts';
+import { isStandardSchema, toJsonSchema, validateStandard } from '../../server/schema.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
@@ -14,6 +15,7 @@ import { findAddressee } from '../fold.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import { fingerprint, toMessageText, toPromptId, toQuestionPin } from '../question/question.ts';
 import type { Addressee, Catalogue, Complaint, Field, Kind, Question, Words } from '../question/question.ts';
+import { callAuthor, guarded, requireText, toMistake, toPlainValue } from './author-code.ts';
 import type { BodyRun } from './body-run.ts';
 import type { PendingQuestion } from './pending-ask.ts';
 
@@ -71,14 +73,24 @@ const TYPES: Record<Kind, PromptType> = {
 };
 
 export function toQuestionField(spec: QuestionSpec, localization: Localization): Field {
+  try {
+    return readField(spec, localization);
+  } catch (thrown) {
+    throw toMistake(`the question ${spec.key}`, thrown);
+  }
+}
+
+function readField(spec: QuestionSpec, localization: Localization): Field {
   const { options, kind } = spec;
   const prompt: Prompt = {
     type: TYPES[kind],
     message: toMessageText(toPromptMessage(spec), localization.catalogue, localization.locale),
   };
+  if (typeof prompt.message !== 'string') requireText(prompt.message, `the question ${spec.key} with a message`);
   if (options.placeholder !== undefined) prompt.placeholder = options.placeholder;
-  if (options.default !== undefined) prompt.defaultValue = options.default;
-  if (spec.choices) prompt.choices = spec.choices.map(toChoice);
+  if (options.default !== undefined)
+    prompt.defaultValue = toPlainValue(options.default, () => `the default of question ${spec.key}`);
+  if (spec.choices) prompt.choices = spec.choices.map((option) => toChoice(option, spec.key));
   const validation = toValidation(spec);
   if (validation) prompt.validation = validation;
   if (kind === 'custom' && options.schema) prompt.schema = toSchema(options.schema, spec.key);
@@ -92,14 +104,16 @@ function toPromptMessage({ key, options }: Pick<QuestionSpec, 'key' | 'options'>
   return options.message ?? options.label ?? toLabel(key);
 }
 
-/** `firstName` and `first_name` are "First name", `pears.count` is "Pears count". */
+/** `firstName` and `first_name` are "First name", `pears.count` is "Count (pears)". Ids of scopes stay as they are. */
 export function toLabel(key: string): string {
-  const words = key
-    .replace(/#\d+$/, '')
+  const scopes = key.replace(/#\d+$/, '').split('.');
+  const words = scopes
+    .pop()!
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/[_.-]+/g, ' ')
     .toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+  const name = words.charAt(0).toUpperCase() + words.slice(1);
+  return scopes.length > 0 ? `${name} (${scopes.join(', ')})` : name;
 }
 
 function toValidation({ kind, options }: QuestionSpec): Validation | undefined {
@@ -129,9 +143,13 @@ function toPattern(pattern: string | RegExp): string {
   return source;
 }
 
-function toChoice(option: ChoiceOption): Choice {
-  if (typeof option !== 'object') return { value: option, label: String(option) };
-  const { value, label, hint } = option;
+function toChoice(option: ChoiceOption, key: string): Choice {
+  const what = () => `a choice of question ${key}`;
+  if (typeof option !== 'object') return { value: toPlainValue(option, what), label: String(option) };
+  const { label, hint } = option;
+  const value = toPlainValue(option.value, what);
+  if (label !== undefined) requireText(label, `${what()} with a label`);
+  if (hint !== undefined) requireText(hint, `${what()} with a hint`);
   return { value, label: label ?? (typeof value === 'string' ? value : JSON.stringify(value)), ...(hint && { hint }) };
 }
 
@@ -165,7 +183,7 @@ export function pinOf(spec: QuestionSpec, localization: Localization): string {
 /** A fingerprint of the text that a yes agrees to; undefined where the text does not matter. */
 export function toConsentPin(spec: QuestionSpec): string | undefined {
   const matters = spec.kind === 'confirm' || spec.options.by === 'human';
-  return matters ? fingerprint(toPromptMessage(spec)) : undefined;
+  return matters ? guarded(`the question ${spec.key}`, () => fingerprint(toPromptMessage(spec))) : undefined;
 }
 
 type CheckedFlowAnswer =
@@ -190,32 +208,49 @@ export function validateFlowAnswer(
   if (checked.value === undefined) return { value: undefined, raw: undefined, from: checked.from };
   const { options } = spec;
   const parts = spec.fields ? throughFields(checked.value, spec, circumstances) : { value: checked.value };
-  const made = 'complaint' in parts ? parts : through(parts.value, options, circumstances);
+  const made = 'complaint' in parts ? parts : through(parts.value, options, { ...circumstances, of: spec.key });
   if ('complaint' in made) return made;
   return { value: made.value, raw: checked.value, from: checked.from };
 }
 
 function check(raw: unknown, spec: QuestionSpec, { localization }: ValidationContext) {
   const field = toQuestionField(spec, localization);
-  return checkAnswer(raw, spec.fields ? { ...field, fields: toQuestionFields(spec.fields, localization) } : field);
+  const whole = spec.fields ? { ...field, fields: toQuestionFields(spec.fields, localization) } : field;
+  // Only the schema of a custom question can throw.
+  return spec.kind === 'custom'
+    ? guarded(`the schema of question ${spec.key}`, () => checkAnswer(raw, whole))
+    : checkAnswer(raw, whole);
 }
 
 type Made = { value: unknown } | { complaint: Complaint };
 
 /** Applies the author's schema, then the author's `validate`. */
-function through(value: unknown, options: QuestionOptions, { answers, stored }: ValidationContext): Made {
+function through(value: unknown, options: QuestionOptions, context: ValidationContext & { of: string }): Made {
+  const { answers, stored, of } = context;
+  const { schema, validate } = options;
   let made = value;
-  if (options.schema && !stored && isStandardSchema(options.schema)) {
-    const result = options.schema['~standard'].validate(value);
-    if (result instanceof Promise) {
-      throw new GatewayError('FLOW_MISUSED', { reason: 'a schema that checks asynchronously; do that in ask.step' });
-    }
-    if (result.issues) return { complaint: { error: result.issues[0]?.message ?? 'Invalid' } };
-    made = result.value;
+  if (schema && !stored && isStandardSchema(schema)) {
+    const name = `the schema of question ${of}`;
+    const result = callAuthor(name, () => validateStandard(schema, value)) as StandardSchemaV1.Result<unknown>;
+    const issue = guarded(name, () => result.issues && { error: result.issues[0]?.message ?? 'Invalid' });
+    if (issue) return { complaint: toWords(issue, name) };
+    made = guarded(name, () => (result as { value: unknown }).value);
   }
-  const said = options.validate?.(made, { answers });
+  if (validate === undefined) return { value: made };
+  const name = `validate of question ${of}`;
+  const said = callAuthor(name, () => validate(made, { answers }));
   if (said === undefined || said === null) return { value: made };
-  return { complaint: typeof said === 'string' ? { error: said } : said };
+  return { complaint: toWords(said, name) };
+}
+
+/** What the author says is wrong, as it can be shown and kept. */
+function toWords(said: unknown, name: string): Complaint {
+  const { error, suggestion }: Complaint = guarded(name, () =>
+    typeof said === 'string' ? { error: said } : { ...(said as Complaint) },
+  );
+  requireText(error ?? null, `${name} with an answer`);
+  requireText(suggestion, `${name} with a suggestion`);
+  return { error, ...(suggestion !== undefined && { suggestion }) };
 }
 
 function throughFields(value: unknown, { fields = {} }: QuestionSpec, circumstances: ValidationContext): Made {
@@ -224,7 +259,7 @@ function throughFields(value: unknown, { fields = {} }: QuestionSpec, circumstan
   for (const [name, field] of Object.entries(fields)) {
     const given = (value as Record<string, unknown>)[name];
     if (given === undefined) continue;
-    const one = through(given, field.options, circumstances);
+    const one = through(given, field.options, { ...circumstances, of: name });
     if ('complaint' in one) complaints.push(`${name}: ${one.complaint.error}`);
     else made[name] = one.value;
   }
@@ -274,6 +309,14 @@ function ahead(run: BodyRun, asked: QuestionSpec[]): QuestionSpec[] {
 }
 
 function buildQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Complaint): Question {
+  try {
+    return readQuestion(run, spec, complaint);
+  } catch (thrown) {
+    throw toMistake(`the question ${spec.key}`, thrown);
+  }
+}
+
+function readQuestion(run: BodyRun, spec: QuestionSpec, complaint?: Complaint): Question {
   const { key, options } = spec;
   const { folded, flow, locale } = run.input;
   const localization = { catalogue: flow.options.messages, locale };
@@ -317,5 +360,5 @@ function notDeclared({ input: { flow } }: BodyRun, key: string): true {
 
 /** The person is notified at once. */
 function toAddressee({ input, turn }: BodyRun, { key, person }: QuestionSpec): Addressee {
-  return { ...person!, principal: findAddressee(input.folded, key, person!.principal), tellAt: turn.now };
+  return { ...person!, principal: findAddressee(input.folded.hands.get(key), person!.principal), tellAt: turn.now };
 }

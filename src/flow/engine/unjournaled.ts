@@ -1,7 +1,8 @@
 // Detects I/O of a body outside of steps: files, sockets, DNS, timers, child processes. A replay would repeat it and might get another result.
 // 1. An async hook reports every operation that begins, and those that begin while a window is open belong to the body. The hook slows every
 //    promise of the process, so in production at most one turn per second is traced (turn-runner.ts).
-// 2. Async hooks do not report synchronous I/O, so those functions are replaced once per process.
+// 2. Async hooks do not report synchronous I/O, so those functions are replaced once per process; nor requests on open connections
+//    (network-checks.ts).
 // Also finds the line of the author's code in a stack, for what is reported and for other mistakes.
 import { createHook } from 'node:async_hooks';
 import childProcess from 'node:child_process';
@@ -9,6 +10,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { captureStack, findAuthorFrame } from './author-line.ts';
 import { currentBody } from './body-environment.ts';
+import { installNetworkChecks, subscribeToRequests } from './network-checks.ts';
 
 export interface UnjournaledAccess {
   /** Node's name for it, such as `FSREQCALLBACK`. */
@@ -35,6 +37,7 @@ let watching = 0;
 
 /** Traces until the returned function is called. */
 export function traceRun(): () => void {
+  subscribeToRequests(report);
   if (watching++ === 0) hook.enable();
   let done = false;
   return () => {
@@ -52,7 +55,7 @@ const ALLOWED = ['node:internal/modules', 'node:internal/console'];
 
 let installed = false;
 
-/** In a body, functions such as `fs.readFileSync` throw before they act; elsewhere they work as before. Loading a module is allowed. */
+/** In a body, functions such as `fs.readFileSync` and `fetch` fail before they act; elsewhere they work as before. Loading a module is allowed. */
 export function installSyncChecks(): void {
   if (installed) return;
   installed = true;
@@ -63,6 +66,7 @@ export function installSyncChecks(): void {
     for (const key of Object.keys(module)) if (key.endsWith('Sync')) replace(module, key, `${name}.${key}`);
   }
   syncBuiltinESMExports();
+  installNetworkChecks(report);
 }
 
 function replace(module: object, key: string, what: string): void {
@@ -78,10 +82,14 @@ function replace(module: object, key: string, what: string): void {
 }
 
 function refuse(what: string): void {
+  if (report(what)) throw new Error(`${what} outside of a step`);
+}
+
+/** True if it must not happen. */
+function report(what: string): boolean {
   const body = currentBody();
-  if (!body?.onUnjournaled) return;
+  if (!body?.onUnjournaled) return false;
   const frames = captureStack();
-  if (frames.some((frame) => ALLOWED.some((allowed) => frame.includes(allowed)))) return;
-  const isRefused = body.onUnjournaled({ what, where: describePlace(frames) });
-  if (isRefused) throw new Error(`${what} outside of a step`);
+  if (frames.some((frame) => ALLOWED.some((allowed) => frame.includes(allowed)))) return false;
+  return body.onUnjournaled({ what, where: describePlace(frames) });
 }

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports, createRequire } from 'node:module';
 import { dirname, sep } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
+import { disableWatchdog } from '../engine/watchdog.ts';
 import { importFresh } from '../../gateway/middleware/load/import-fresh.ts';
 import { findExportedFlows } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
@@ -39,6 +40,7 @@ export const NO_FLOWS = 'exports no flow: make one with flow() of mcp-parley/flo
 
 /** Loads what the loader needs, then closes the sandbox. */
 export async function enterSandbox(): Promise<Sandbox> {
+  disableWatchdog();
   // Would otherwise be loaded at first use, inside the sandbox.
   await Promise.all([import('jiti'), ...OURS.map((name) => import(name) as Promise<unknown>)]);
   return createSandbox([dirname(createRequire(import.meta.url).resolve('jiti/package.json')) + sep]);

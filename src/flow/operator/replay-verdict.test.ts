@@ -35,6 +35,14 @@ async function begun(body: Body, answers: unknown[] = []) {
   return { said, done, first, id, store };
 }
 
+/** The same, not waiting for the turn after the only answer. */
+async function begunLater(body: Body) {
+  const started = await begun(body);
+  const { first, id } = started;
+  await first.answer({ ...me, sessionId: id, answers: [{ value: '1' }] });
+  return started;
+}
+
 const steps: string[] = [];
 const charging =
   (key: 'charge' | 'charge-card'): Body =>
@@ -120,6 +128,25 @@ describe('the replay verdict on a session that waits', () => {
     };
     const other = await begun(busy);
     expect(await other.said(busy)).toEqual({ kind: 'ok', words: 'continues with the step slow' });
+  });
+
+  it.each<[string, Body]>([
+    ['a question', (ask) => ask.text('last')],
+    ['another person', (ask) => ask.person('bea').text('last')],
+    ['a sleep', (ask) => ask.sleep('last', '5m')],
+    ['an event', (ask) => ask.event('last')],
+  ])('knows that ask.version leaves sessions alone that wait behind the mark: for %s', async (_, last) => {
+    const { said } = await begunLater(async (ask) => [await ask.text('a'), await last(ask)]);
+    const marked: Body = async (ask) => {
+      await ask.text('a');
+      if (ask.version('laptop')) await ask.confirm('laptop');
+      return last(ask);
+    };
+    const verdict = await said(marked);
+    expect(verdict.kind).toBe('ok');
+    expect(verdict.words).toMatch(/^(asks|waits for) last$/);
+    const careless: Body = async (ask) => [await ask.text('a'), await ask.confirm('laptop'), await last(ask)];
+    expect(await said(careless)).toEqual({ kind: 'changes', words: 'asks laptop before last' });
   });
 
   it('is that it hangs, where the function waits for something of its own', async () => {

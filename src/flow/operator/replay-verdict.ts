@@ -38,6 +38,8 @@ export async function replayVerdict(flow: AnyFlow, stored: StoredSession): Promi
   if (ending) folded.end ??= endReason(ending);
   const { id: sessionId, locale, lastActivityAt: now, unasked } = header;
   const run = new BodyRun({ flow, folded, sessionId, locale }, { now, checks: 'off', unasked });
+  // What the session waits for comes with its next turn, so `ask.version` sees a replay up to there.
+  if (!ending) run.replayQueue.expect(awaitedKeys(header));
   const rest = await run.nextUnlessStalled();
   if (!ending) return ofOpen({ flow, header, run, rest });
   let last = rest;
@@ -103,10 +105,13 @@ function ofAsks(replayed: Replayed, { asks, waits }: Extract<RunState, { kind: '
 }
 
 function changesOf(header: Header, asked: Question[]): string[] {
-  if (header.state !== 'waiting_user') return [];
+  if (header.state !== 'waiting_user' && !header.waits) return [];
   const before = new Map((header.current as Question[]).map((question) => [question.key, question]));
   const fresh = asked.filter(({ key }) => !before.has(key));
-  if (fresh.length > 0) return [`${fresh.map(({ key }) => key).join(', ')} before ${keysOf(header)}`];
+  if (fresh.length > 0) {
+    const awaited = header.state === 'waiting_user' ? keysOf(header) : awaitedKeys(header).join(', ');
+    return [`${fresh.map(({ key }) => key).join(', ')} before ${awaited}`];
+  }
   const reworded = asked.filter(({ key, pin }) => before.get(key)?.pin !== undefined && before.get(key)!.pin !== pin);
   return reworded.map(({ key, prompt }) => `${key} in other words: ${prompt.message}`);
 }
@@ -119,6 +124,11 @@ function isOpen({ current }: Header, key: string): boolean {
 function passedBy({ lost, replayQueue }: BodyRun, { unasked = [] }: Header): string[] {
   const kept = new Set(replayQueue.unasked);
   return lost.filter((key) => kept.has(key) && !unasked.includes(key));
+}
+
+/** The questions, sleeps and events that it waits for. */
+function awaitedKeys({ current, waits = [] }: Header): string[] {
+  return [...(current as Question[]), ...waits].map(({ key }) => key);
 }
 
 function keysOf({ current }: Header): string {

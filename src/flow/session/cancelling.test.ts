@@ -25,7 +25,7 @@ async function atWork() {
         finish = resolve;
         signal.addEventListener('abort', () => void aborted++);
       });
-    await ask.step('work', (step) => work(step.signal), { effect: 'retry', timeout: '1h' });
+    await ask.step('work', (step) => work(step.signal), { effect: 'retry', timeout: '9m' });
   });
   const process = () => new Sessions([tool], { clock, store, log: createLog({ level: 'silent' }) });
   const [first, second] = [process(), process()];

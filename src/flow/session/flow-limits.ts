@@ -1,5 +1,7 @@
 // The limits on everything that a client or a flow can make grow, with their defaults.
 import { GatewayError } from '../../shared/errors.ts';
+import { toSpanText } from '../authoring/span.ts';
+import type { AnyFlow } from '../define.ts';
 import type { SessionLimits } from '../store/store.ts';
 
 export interface FlowLimits {
@@ -87,4 +89,23 @@ export function tooManySessions(
 ): GatewayError {
   const what = `no more than ${limits[limit]} sessions at once`;
   return new GatewayError('FLOW_LIMIT', { what, limit, retryAfterMs: 1000 });
+}
+
+/** A flow must not wait less for its users than its author wrote. */
+export function checkTimeout({ name, timeoutMs = 0 }: AnyFlow, { maxTimeoutMs }: FlowLimits): void {
+  if (timeoutMs <= maxTimeoutMs) return;
+  const reason = `${toSpanText(timeoutMs)} is longer than maxTimeoutMs of the limits, ${toSpanText(maxTimeoutMs)}; raise that, or give the question a timeout`;
+  throw new GatewayError('BAD_OPTION', { option: `timeout of flow ${name}`, reason });
+}
+
+/**
+ * How long an ended session is remembered. One that was allowed to last longer than others is remembered for as long again: its client may be
+ * away for as long as the work takes.
+ */
+export function toTombstoneMs(
+  { tombstoneMs, durationMs }: FlowLimits,
+  { deadline, createdAt }: { deadline: number; createdAt: number },
+): number {
+  const lastedMs = deadline - createdAt;
+  return lastedMs > durationMs ? Math.max(tombstoneMs, lastedMs) : tombstoneMs;
 }

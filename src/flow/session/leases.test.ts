@@ -138,3 +138,30 @@ describe('a session at work', () => {
     await sessions.close();
   });
 });
+
+describe('a session at rest whose process has died before it released the lease', () => {
+  it('takes the answer, and goes on with it once when the lease is over', async () => {
+    const clock = manualClock();
+    const store = memoryStore({ clock });
+    let runs = 0;
+    const pay = flow({ name: 'pay' }, async (ask) => {
+      await ask.text('who');
+      await ask.step('pay', () => ++runs, { effect: 'retry' });
+      return ask.text('more');
+    });
+    const sessions = new Sessions([pay], { store, clock, log: quiet, leaseMs: 1000 });
+    const { header } = await sessions.start({ ...me, tool: 'pay' });
+    const session = { ...me, sessionId: header.id };
+    await store.lease(header.id, 'a process that is no more', 1000);
+    const turn = await sessions.answer({ ...session, answers: [{ promptId: 'who~1', value: 'ada' }] });
+    expect(turn).toMatchObject({ accepted: true });
+    expect(runs).toBe(0);
+    clock.move(1001);
+    await sessions.sweep();
+    await sessions.idle();
+    const { header: after } = await sessions.getState(session);
+    expect(after).toMatchObject({ state: 'waiting_user', current: [{ key: 'more' }] });
+    expect(runs).toBe(1);
+    await sessions.close();
+  });
+});

@@ -1,8 +1,9 @@
 // What all code about sessions shares: the store, the clock, the log, the limits and the options of the server.
+import { atOnce } from '../../shared/stray-promises.ts';
 import { systemClock } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
-import { createLog } from '../../shared/log.ts';
+import { toSafeLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { createSealer } from '../../shared/crypto/seal.ts';
 import type { Sealer } from '../../shared/crypto/seal.ts';
@@ -100,7 +101,7 @@ export function createSessionContext(
 ): SessionContext {
   const clock = options.clock ?? systemClock;
   const isProduction = env['NODE_ENV'] === 'production';
-  const log = options.log ?? createLog();
+  const log = toSafeLog(options.log);
   const sealer = createSealer(options.keys);
   return {
     store: options.store ?? memoryStore({ clock }),
@@ -115,8 +116,8 @@ export function createSessionContext(
     warmBodies: new WarmBodies(options.warm ?? (isProduction ? WARM_BODIES : 0)),
     virtual: options.virtual ?? true,
     sweeps: options.sweep ?? true,
-    newId: options.newId ?? (() => randomId('session_')),
-    newSeed: options.newSeed ?? randomId,
+    newId: () => (options.newId ? atOnce('newId', options.newId()) : randomId('session_')),
+    newSeed: () => (options.newSeed ? atOnce('newSeed', options.newSeed()) : randomId()),
     graceMs: options.graceMs ?? 20,
     leaseMs: options.leaseMs ?? 30_000,
     claimOnce: options.claimOnce,

@@ -1,4 +1,6 @@
 // Events of sessions that no current request caused.
+import type { Log } from '../../shared/log.ts';
+import { findPlace } from '../engine/misuse.ts';
 import type { Header } from '../journal.ts';
 import type { PromptStep } from '../../protocol/form/prompt.ts';
 import type { Turn } from './turn/turn.ts';
@@ -15,3 +17,16 @@ export type SessionEvent =
   | { kind: 'undo-failed'; header: Header; steps: string[] }
   /** It continued without a request: a wait ended, an event arrived, or another process took over. */
   | { kind: 'turn'; turn: Turn };
+
+/** A listener that fails must not change what happens to the session. */
+export function tellListener(log: Log, listener: (event: SessionEvent) => unknown, event: SessionEvent): void {
+  const fail = (error: unknown): void => {
+    log.error({ error, kind: event.kind, ...findPlace(error) }, 'flow.listener-failed');
+  };
+  try {
+    const told = listener(event);
+    if (told instanceof Promise) told.catch(fail);
+  } catch (error) {
+    fail(error);
+  }
+}

@@ -28,7 +28,9 @@ import type { DeliveryResult } from './external/deliver-event.ts';
 import { handOverQuestion, limitToPerson, notifyCaller, toPersonView } from './external/people.ts';
 import { createSessionContext } from './session-context.ts';
 import type { SessionOptions, SessionContext } from './session-context.ts';
+import { tellListener } from './session-event.ts';
 import type { SessionEvent } from './session-event.ts';
+import { checkTimeout, toTombstoneMs } from './flow-limits.ts';
 import { toStartFingerprint, toStartedSessionId } from './session-id.ts';
 import { Sweeper } from './sweeper.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
@@ -56,6 +58,8 @@ import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
 
 const MAX_TRIES = 20;
+/** Tries for an idle session whose lease has not been released yet. */
+const TRIES_AT_REST = 10;
 
 export class Sessions implements TurnHost {
   readonly context: SessionContext;
@@ -68,7 +72,10 @@ export class Sessions implements TurnHost {
   constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, of?: { all: Sessions; store: FlowStore }) {
     this.context = of ? { ...of.all.context, store: of.store, lasting: false } : createSessionContext(options);
     this.flows = of ? of.all.flows : new Map([...flows].map((flow) => [flow.name, flow]));
-    if (!of) this.context.counts.know(this.flows.keys());
+    if (!of) {
+      for (const flow of this.flows.values()) checkTimeout(flow, this.context.limits);
+      this.context.counts.know(this.flows.keys());
+    }
     this.#live = of ? of.all.#live : new Map<string, LiveSession>();
     this.#sweeper = new Sweeper(this);
     if (of) this.#sweeper.stop();
@@ -113,7 +120,9 @@ export class Sessions implements TurnHost {
     const warm = runWarmAnswer(this, request);
     const turn = warm && (await warm);
     if (turn) return turn;
-    const act = (stored: StoredSession, flow: AnyFlow) => this.answerTo(stored, flow, request);
+    // A process that has died may still have the lease of a session at rest: then the answer is written, and taken up when the lease is over.
+    const act = (stored: StoredSession, flow: AnyFlow, tries: number) =>
+      this.answerTo(stored, flow, request, tries >= TRIES_AT_REST);
     const answered = await this.#attempt(request, act, this.#loadAsked);
     if (answered.accepted !== false) notifyCaller(this, request.principal, answered);
     return limitToPerson(request.principal, answered);
@@ -131,7 +140,12 @@ export class Sessions implements TurnHost {
   }
 
   /** Undefined if another writer was faster. */
-  async answerTo(stored: StoredSession, flow: AnyFlow, request: AnswerRequest): Promise<Turn | undefined> {
+  async answerTo(
+    stored: StoredSession,
+    flow: AnyFlow,
+    request: AnswerRequest,
+    mayBeHeld = false,
+  ): Promise<Turn | undefined> {
     const coming = receiveAnswers(this.context, stored, request);
     const taken = coming instanceof Promise ? await coming : coming;
     if (taken.again) return { ...this.#now(stored.header), accepted: true, verdicts: taken.again };
@@ -139,7 +153,7 @@ export class Sessions implements TurnHost {
     if (end) return this.end(stored, flow, { kind: 'cancel', reason: toCancelReason(end) });
     const [first] = taken.incoming;
     if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
-    return runAnswer(this, { flow, stored, taken });
+    return runAnswer(this, { flow, stored, taken, mayBeHeld });
   }
 
   /** Delivers an event that a flow waits for, or will wait for (`ask.event`). */
@@ -221,7 +235,7 @@ export class Sessions implements TurnHost {
 
   emit(event: SessionEvent): void {
     // A copy, because a listener may add listeners, which do not get this event.
-    for (const listener of Array.from(this.#listeners)) listener(event);
+    for (const listener of Array.from(this.#listeners)) tellListener(this.context.log, listener, event);
   }
 
   /** Waits for all running steps and undos of this process. */
@@ -303,13 +317,13 @@ export class Sessions implements TurnHost {
   /** Reads and acts again when another writer came in between. */
   async #attempt(
     request: SessionRequest,
-    act: (stored: StoredSession, flow: AnyFlow) => Promise<Turn | undefined>,
+    act: (stored: StoredSession, flow: AnyFlow, tries: number) => Promise<Turn | undefined>,
     load = this.#loadOwn,
   ): Promise<Turn> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const stored = await load(request);
       this.context.warmBodies.delete(request.sessionId);
-      const turn = await act(stored, this.flowOf(stored.header));
+      const turn = await act(stored, this.flowOf(stored.header), tries);
       if (turn) return turn;
     }
     throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
@@ -366,7 +380,11 @@ export class Sessions implements TurnHost {
 
   async #patched(header: Header, next: Header, options: Omit<SessionChange, 'patch'> = {}): Promise<Turn | undefined> {
     const { store, limits } = this.context;
-    const change = { patch: await withTrail(this.context, next), ...options, tombstoneMs: limits.tombstoneMs };
+    const change = {
+      patch: await withTrail(this.context, next),
+      ...options,
+      tombstoneMs: toTombstoneMs(limits, header),
+    };
     const done = await store.commit(header.id, header.rev, change);
     if (!done.ok) return undefined;
     this.context.counts.wrote(header, next, []);

@@ -64,12 +64,12 @@ class Subject {
         signal.addEventListener('abort', () => resolve('asks'), { once: true });
       });
     const tool = (name: string, isEarly: boolean) =>
-      flow({ name, firstQuestion: '1h', limits: { duration: `${DURATION_MS}ms` } }, async (ask) => {
+      flow({ name, limits: { duration: `${DURATION_MS}ms` } }, async (ask) => {
         if (!isEarly) await ask.text('first', { alone: true });
         for (;;) {
           // One whose process has died is looked for before it is taken back, and has not happened.
           const undoing = { undo: () => {}, check: () => undefined };
-          const done = await ask.step('work', hang, { effect: 'retry', timeout: '1h', ...undoing });
+          const done = await ask.step('work', hang, { effect: 'retry', ...undoing });
           if (done === 'ends') return 'ended';
           if (done === 'fails') throw new Error('failed');
           await ask.confirm('ok', { alone: true });
@@ -80,7 +80,7 @@ class Subject {
   }
 
   process(): Sessions {
-    const limits = { tombstoneMs: 2 * DURATION_MS };
+    const limits = { tombstoneMs: 2 * DURATION_MS, stepMs: 2 * DURATION_MS, firstQuestionMs: 2 * DURATION_MS };
     const { clock, store, log, warm } = this;
     return new Sessions(this.flows, { clock, store, log, warm, limits });
   }

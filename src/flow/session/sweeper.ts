@@ -72,8 +72,10 @@ export class Sweeper {
     const { header } = stored;
     const now = clock.now();
     if (earlyEndOf(header)) return this.#takeOver(stored);
-    if (header.expiresAt <= now) return this.#expire(stored);
     const late = header.parked && header.state === 'waiting_user' ? undefined : findOverdue(header, now);
+    // A question that extends its session times out when the session would expire.
+    const isLateFirst = late !== undefined && nextDeadline(header) <= header.expiresAt && now < header.deadline;
+    if (header.expiresAt <= now && !isLateFirst) return this.#expire(stored);
     if (late) return this.#passTime(stored, late);
     if (nextNoticeAt(header) <= now && !header.parked) return onTelling(this.#toldPeople(stored, now));
     if (header.handed) return this.#takeHanded(stored, header.handed);

@@ -1,4 +1,5 @@
 // Plays a flow to its end with scripted answers. Time moves only if nothing else can happen.
+import { randomBytes } from 'node:crypto';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import type { AnyFlow } from '../define.ts';
 import type { JournalEntry } from '../journal.ts';
@@ -9,7 +10,8 @@ import { CrashPoints, TESTER, createTestStage } from './test-stage.ts';
 import { manualClock } from './manual-clock.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { nextDeadline, isEnded } from '../header.ts';
-import type { TestStage, StepSeen } from './test-stage.ts';
+import type { TestStage, StepSeen, UndoSeen } from './test-stage.ts';
+import type { FlowLimits } from '../session/flow-limits.ts';
 
 /** Marks a question that gets no answer. */
 export class NoAnswer {
@@ -40,6 +42,10 @@ export interface PlayResult {
   waiting: string[];
   /** Steps that ran, once for each run. */
   steps: StepSeen[];
+  /** Tries to undo effects, in order; a failed one has an `error`, and was tried again. */
+  undos: UndoSeen[];
+  /** Keys of the effects that could not be undone, after all tries. */
+  notUndone: readonly string[];
   journal: JournalEntry[];
 }
 
@@ -50,20 +56,31 @@ export interface FlowPlayOptions {
   crashPoints?: CrashPoints;
   /** Moved if only time can continue the flow. Default: a new clock. */
   clock?: ManualClock | undefined;
+  /** Default: a new one, so that every play has idempotency keys of its own. */
+  sessionId?: string | undefined;
+  /** Limits of `serveFlows`. */
+  limits?: Partial<FlowLimits> | undefined;
 }
 
 const MAX_ROUNDS = 1000;
 
+/** As a server makes it. */
+export function newSessionId(): string {
+  return `session_${randomBytes(16).toString('base64url')}`;
+}
+
 export async function playFlow({ flow, args, answers, ...options }: FlowPlayOptions): Promise<PlayResult> {
-  const { crashPoints: fatal = new CrashPoints(), clock = manualClock() } = options;
-  const stage = createTestStage(flow, { fatal, clock });
+  const { crashPoints: fatal = new CrashPoints(), clock = manualClock(), sessionId = newSessionId(), limits } = options;
+  const stage = createTestStage(flow, { fatal, clock, sessionId, limits });
   const { act, journal, seen } = stage;
   let turn = await act((sessions) => sessions.start({ ...TESTER, tool: flow.name, args }));
   const asked = new Map<string, Question>();
+  const events = new Set<string>();
   let rounds = 0;
   for (let acts = 0; acts < MAX_ROUNDS; acts++) {
     const { header, questions } = turn;
     for (const question of openOf(turn)) asked.set(question.promptId, question);
+    for (const event of eventsOf(turn)) events.add(event);
     const given = questions.flatMap((question) => toGiven(question, answers) ?? []);
     const next = given.length === 0 ? await withoutAnswer(turn, stage, answers) : undefined;
     if (given.length === 0 && !next) break;
@@ -71,6 +88,9 @@ export async function playFlow({ flow, args, answers, ...options }: FlowPlayOpti
     turn = next ?? (await act((sessions) => sessions.answer({ ...TESTER, sessionId: header.id, answers: given })));
     refuseWrong(turn, answers);
   }
+  const notUndone = isEnded(turn.header) ? await stage.finish() : [];
+  const keys = [...asked.values()].map(({ key }) => key);
+  refuseLeftOver(turn, { answers, played: new Set([...keys, ...events]) });
   return {
     result: turn.questions.length === 0 ? seen.returned : undefined,
     failure: turn.failure,
@@ -80,7 +100,22 @@ export async function playFlow({ flow, args, answers, ...options }: FlowPlayOpti
     open: openOf(turn),
     waiting: eventsOf(turn),
     steps: seen.steps,
+    undos: seen.undos,
+    notUndone,
   };
+}
+
+/** A key that was never asked for is a typo, or stands behind a question without an answer. A failure says for itself that the play ended early. */
+function refuseLeftOver(
+  turn: Turn,
+  { answers, played }: { answers: ScriptedAnswers; played: ReadonlySet<string> },
+): void {
+  if (typeof answers === 'function' || turn.failure) return;
+  const left = Object.keys(answers).filter((key) => !played.has(key));
+  if (left.length === 0) return;
+  const open = [...openOf(turn).map(({ key }) => key), ...eventsOf(turn)];
+  const where = open.length > 0 ? `; it stopped at ${open.join(', ')}, without an answer` : '';
+  throw new Error(`The flow never asked for ${left.join(', ')}${where}`);
 }
 
 /** Questions of the caller and of other people. */
@@ -104,7 +139,15 @@ async function withoutAnswer({ header }: Turn, stage: TestStage, answers: Script
   const event = header.waits?.find(({ kind, key }) => kind === 'event' && hasEvent(answers, key))?.key;
   if (event !== undefined) return stage.deliver(event, (answers as Record<string, unknown>)[event]);
   if (header.busy) return work();
+  const isLate = (header.current as Question[]).some((question) => isLeftToTime(question, answers));
+  if (isLate) return pass(Math.min(nextDeadline(header), header.expiresAt));
   return header.waits?.some(({ until }) => until !== undefined) ? pass(nextDeadline(header)) : undefined;
+}
+
+/** Marked as `timeout`: the question, or its session, times out as on a server. */
+function isLeftToTime(question: Question, answers: ScriptedAnswers): boolean {
+  const value = valueFor(question, answers);
+  return value instanceof NoAnswer && value.no === 'timeout';
 }
 
 /** An event marked as `timeout` is waited for until it times out. */
@@ -117,11 +160,15 @@ function hasEvent(answers: ScriptedAnswers, key: string): boolean {
 }
 
 function toGiven(question: Question, answers: ScriptedAnswers): GivenAnswer | undefined {
-  const { promptId, key } = question;
-  const value =
-    typeof answers === 'function' ? answers(question) : Object.hasOwn(answers, key) ? answers[key] : undefined;
-  if (value instanceof NoAnswer) return { promptId, no: value.no };
+  const { promptId } = question;
+  const value = valueFor(question, answers);
+  if (value instanceof NoAnswer) return value.no === 'timeout' ? undefined : { promptId, no: value.no };
   return value === undefined ? undefined : { promptId, value };
+}
+
+function valueFor(question: Question, answers: ScriptedAnswers): unknown {
+  if (typeof answers === 'function') return answers(question);
+  return Object.hasOwn(answers, question.key) ? answers[question.key] : undefined;
 }
 
 /** The same answer would be refused again; a function may give another one at the next attempt. */

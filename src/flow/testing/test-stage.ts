@@ -7,6 +7,7 @@ import type { AnyFlow } from '../define.ts';
 import { callerQuestions, isEnded } from '../header.ts';
 import type { JournalEntry } from '../journal.ts';
 import { withOutcome } from '../session/ending/ended-record.ts';
+import type { FlowLimits } from '../session/flow-limits.ts';
 import { Sessions } from '../session/sessions.ts';
 import { toRetryPause } from '../session/turn/step-limits.ts';
 import { afterSteps } from '../session/turn/turn.ts';
@@ -27,9 +28,23 @@ export interface StepSeen {
   effect: 'retry' | 'once' | undefined;
 }
 
+/** One try to undo an effect. */
+export interface UndoSeen {
+  key: string;
+  /** Why it failed; it is tried again then. */
+  error?: string;
+}
+
 export interface Observation {
   returned?: unknown;
   steps: StepSeen[];
+  undos: UndoSeen[];
+  /** How many undos run now. */
+  undoing: number;
+}
+
+export function createObservation(): Observation {
+  return { steps: [], undos: [], undoing: 0 };
 }
 
 export interface TestStage {
@@ -43,6 +58,8 @@ export interface TestStage {
   deliver: (event: string, value: unknown) => Promise<Turn>;
   /** Moves the clock to this time. */
   pass: (at: number) => Promise<Turn>;
+  /** Plays an early end to its last undo, with all its tries. Returns the effects that could not be undone. */
+  finish: () => Promise<readonly string[]>;
   readonly journal: JournalEntry[];
   readonly seen: Observation;
 }
@@ -50,25 +67,23 @@ export interface TestStage {
 interface StageOptions {
   fatal: CrashPoints;
   clock: ManualClock;
+  /** Idempotency keys are made of it. */
+  sessionId: string;
+  limits?: Partial<FlowLimits> | undefined;
 }
 
-export function createTestStage(flow: AnyFlow, { fatal, clock }: StageOptions): TestStage {
+export function createTestStage(flow: AnyFlow, { fatal, clock, sessionId, limits }: StageOptions): TestStage {
   const memory = memoryStore({ clock });
   const journal: JournalEntry[] = [];
   let crashPoints = fatal;
-  const seen: Observation = { steps: [] };
-  const begin = () => {
-    // All answers come within one second of the test clock.
-    const limits = { respondsPerSecond: Infinity };
-    const options = { clock, limits, leaseMs: 0, graceMs: 0, warm: 0, log: createLog({ level: 'silent' }) };
-    const fixed = { newId: () => 'session_test', newSeed: () => 'c2VlZGZvcnRlc3RzISEhIQ', keys: ['tests'] };
-    return new Sessions([observeFlow(flow, crashPoints, seen)], {
-      ...options,
-      ...fixed,
-      baseUrl: () => UNREACHABLE_URL,
+  const seen = createObservation();
+  const begin = () =>
+    createTestSessions(observeFlow(flow, crashPoints, seen), {
+      clock,
+      sessionId,
+      limits,
       store: createCrashingStore(memory, crashPoints, journal),
     });
-  };
 
   /** The session after the next process has recovered it; undefined if nothing was stored. */
   const recover = async (sessions: Sessions): Promise<Turn | undefined> => {
@@ -77,7 +92,7 @@ export function createTestStage(flow: AnyFlow, { fatal, clock }: StageOptions): 
     await sessions.sweep();
     off();
     for (const turn of turns) await afterSteps(turn);
-    const left = await memory.load('session_test');
+    const left = await memory.load(sessionId);
     return left && found(left, sessions);
   };
 
@@ -92,20 +107,55 @@ export function createTestStage(flow: AnyFlow, { fatal, clock }: StageOptions): 
     return afterSteps(await request(process));
   };
 
-  const now = async () => found(await memory.load('session_test'), process);
+  const now = async () => found(await memory.load(sessionId), process);
   const pass: TestStage['pass'] = (at) =>
     act((sessions) => {
       clock.move(Math.max(at - clock.now(), 0));
       return turnOf(sessions, now, () => sessions.sweep());
     });
   const answerAs: TestStage['answerAs'] = (principal, answer) => {
-    const request = { principal, sessionId: 'session_test', answers: [answer] };
+    const request = { principal, sessionId, answers: [answer] };
     return act((sessions) => answered(sessions, now, request));
   };
   const deliver: TestStage['deliver'] = (event, value) =>
-    act((sessions) => turnOf(sessions, now, () => sessions.deliver({ sessionId: 'session_test', event, value })));
+    act((sessions) => turnOf(sessions, now, () => sessions.deliver({ sessionId, event, value })));
   const work: TestStage['work'] = () => act((sessions) => worked(sessions, now));
-  return { act, work, answerAs, deliver, pass, journal, seen };
+  const finish: TestStage['finish'] = async () => {
+    const { header } = await act((sessions) => undone(sessions, { sessionId, clock, seen }).then(now));
+    return header.notUndone ?? [];
+  };
+  return { act, work, answerAs, deliver, pass, finish, journal, seen };
+}
+
+/** One process of the test. */
+function createTestSessions(
+  flow: AnyFlow,
+  { clock, sessionId, limits: own, store }: Omit<StageOptions, 'fatal'> & { store: FlowStore },
+): Sessions {
+  // All answers come within one second of the test clock.
+  const limits = { ...own, respondsPerSecond: Infinity };
+  const options = { clock, limits, leaseMs: 0, graceMs: 0, warm: 0, log: createLog({ level: 'silent' }) };
+  const fixed = { newId: () => sessionId, newSeed: () => 'c2VlZGZvcnRlc3RzISEhIQ', keys: ['tests'] };
+  return new Sessions([flow], { ...options, ...fixed, baseUrl: () => UNREACHABLE_URL, store });
+}
+
+/** Turns of the event loop without an undo, after which only time can continue. */
+const QUIET_TURNS = 20;
+/** Longer than every pause between two tries to undo. */
+const UNDO_PAUSE_MS = 5 * 60_000;
+
+/** Time moves only between two tries. */
+async function undone(
+  sessions: Sessions,
+  { sessionId, clock, seen }: { sessionId: string; clock: ManualClock; seen: Observation },
+): Promise<void> {
+  for (let quiet = 0; sessions.isLive(sessionId); quiet++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (seen.undoing > 0) quiet = 0;
+    if (quiet < QUIET_TURNS) continue;
+    quiet = 0;
+    clock.move(UNDO_PAUSE_MS);
+  }
 }
 
 /** The turn after some work. */
@@ -159,7 +209,8 @@ export function observeFlow(flow: AnyFlow, crashPoints: CrashPoints, seen: Obser
           await crashPoints.pass(`after step ${key}`);
           return result;
         },
-        options,
+        // Its spans are checked as on a server.
+        withWatchedUndo(key, retry ? { ...options, retry: { ...retry, attempts: 1 } } : options, seen),
       );
     return Object.assign(Object.create(ask) as Ask, { step, scope: (id: string) => watched(ask.scope(id)) });
   };
@@ -169,6 +220,24 @@ export function observeFlow(flow: AnyFlow, crashPoints: CrashPoints, seen: Obser
     return returned;
   };
   return { ...flow, body };
+}
+
+function withWatchedUndo(key: string, options: object, seen: Observation): StepOptions<unknown> {
+  const { undo, ...rest } = options as StepOptions<unknown>;
+  if (!undo) return rest;
+  const watched: typeof undo = async (result, step) => {
+    seen.undoing++;
+    try {
+      await undo(result, step);
+      seen.undos.push({ key });
+    } catch (error) {
+      seen.undos.push({ key, error: error instanceof Error ? error.message : String(error) });
+      throw error;
+    } finally {
+      seen.undoing--;
+    }
+  };
+  return { ...rest, undo: watched } as StepOptions<unknown>;
 }
 
 async function withoutPauses(retry: RetryPolicy | undefined, work: (attempt: number) => unknown): Promise<unknown> {

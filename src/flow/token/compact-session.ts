@@ -5,6 +5,7 @@
 import { estimateSize } from '../fold.ts';
 import { createHeader } from '../journal.ts';
 import type { AnswerEntry, JournalEntry, Header, StepEntry, StartEntry } from '../journal.ts';
+import type { Question } from '../question/question.ts';
 import type { StoredSession } from '../store/store.ts';
 
 export type CompactRow = unknown[];
@@ -60,7 +61,7 @@ export function toCompactSession({ header, entries }: StoredSession, at: number)
     header.locale,
     start.context,
     start.client,
-    others(header, OF_HEADER),
+    othersOfHeader(header, at),
     others(start, IN_START),
   ];
   return { head: trimmed(head), rows: toRows(rest, { via, since: start.ts }) };
@@ -107,9 +108,16 @@ export function fromCompactSession(
     locale: locale as string | undefined,
     size: estimateSize(entries),
   });
-  if (more !== undefined) Object.assign(header, more);
   header.expiresAt = Math.min(at + header.timeoutMs, header.deadline);
+  if (more !== undefined) Object.assign(header, more);
   return { header, entries, at };
+}
+
+/** With the end of a session that a question extends, which cannot be computed again. */
+function othersOfHeader(header: Header, at: number): object | undefined {
+  const rest = others(header, OF_HEADER);
+  const isExtended = (header.current as Question[]).some(({ until = 0 }) => until > at + header.timeoutMs);
+  return isExtended ? { ...rest, expiresAt: header.expiresAt } : rest;
 }
 
 /** Members that this file does not know, so that new ones are not lost. */

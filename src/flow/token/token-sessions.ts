@@ -2,7 +2,7 @@
 // requests. So a request waits for its steps, which no process could continue later.
 import { hash } from 'node:crypto';
 import { GatewayError } from '../../shared/errors.ts';
-import { toMs } from '../authoring/span.ts';
+import { toDurationMs } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 import { BodyRun } from '../engine/body-run.ts';
 import { buildQuestions } from '../engine/question-spec.ts';
@@ -161,8 +161,8 @@ export class TokenSessions {
 
 /** The longest duration of any flow. */
 function longest(flows: AnyFlow[], { limits }: SessionOptions): number {
-  const own = flows.flatMap(({ options: { limits: of } }) => (of?.duration === undefined ? [] : toMs(of.duration)));
-  return Math.max(limits?.durationMs ?? DEFAULT_FLOW_LIMITS.durationMs, ...own);
+  const durationMs = limits?.durationMs ?? DEFAULT_FLOW_LIMITS.durationMs;
+  return Math.max(durationMs, ...flows.map((flow) => toDurationMs(flow, { durationMs })));
 }
 
 /** A client can send an older journal, so a shared store must record effects that have begun. */

@@ -3,6 +3,7 @@ import { flow } from '../define.ts';
 import type { Question } from '../question/question.ts';
 import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
+import { f } from '../authoring/fields.ts';
 import { toPrompt } from './flow-messages.ts';
 
 it('a prompt has the notes of the caller above its question, but not for another person', async () => {
@@ -18,4 +19,22 @@ it('a prompt has the notes of the caller above its question, but not for another
   await sessions.close();
   const prompts = (header.current as Question[]).map((question) => [question.key, toPrompt(question)['message']]);
   expect(Object.fromEntries(prompts)).toEqual({ city: 'Two things.\nWhere to?', ok: 'OK?' });
+});
+
+it('the prompt of a form has the schema of its fields', async () => {
+  const body = flow({ name: 'x' }, (ask) =>
+    ask.form('who', { name: f.text({ label: 'Name' }), age: f.number({ required: false }) }, { message: 'Who?' }),
+  );
+  const sessions = new Sessions([body]);
+  const { questions } = await settled(await sessions.start({ principal: 'me', tool: 'x' }));
+  await sessions.close();
+  expect(toPrompt(questions[0]!)).toMatchObject({
+    type: 'custom',
+    message: 'Who?',
+    schema: {
+      type: 'object',
+      properties: { name: { type: 'string', title: 'Name' }, age: { type: 'number' } },
+      required: ['name'],
+    },
+  });
 });

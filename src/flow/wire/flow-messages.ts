@@ -1,6 +1,8 @@
 // Converts sessions, turns and questions to the messages of MCP Flow 0.1.0. Our extensions add members and never replace any.
 import type { JsonObject } from '../../protocol/message.ts';
 import type { PromptStep } from '../../protocol/form/prompt.ts';
+import { ERRORS } from '../../shared/error-table.ts';
+import { toAnswerSchema } from '../question/answer-schema.ts';
 import type { Question } from '../question/question.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf, callerQuestions, nextDeadline, waitsForPeopleOrEvents } from '../header.ts';
@@ -8,10 +10,19 @@ import type { SessionOutcome } from '../session/ending/ended-record.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { StateView } from '../session/view.ts';
 
-/** Adds promptId, the error of a rejected answer, and whether it is a secret. Notes are only for the caller. */
-export function toPrompt({ prompt, promptId, complaint, secret, notes, person }: Question): JsonObject {
+/** Adds promptId, the fields of a form, the error of a rejected answer, and whether it is a secret. Notes are only for the caller. */
+export function toPrompt(question: Question): JsonObject {
+  const { prompt, promptId, complaint, secret, notes, person, kind, fields } = question;
   const message = notes && !person ? [...notes, prompt.message].join('\n') : prompt.message;
-  return { ...prompt, message, promptId, ...(secret && { secret }), ...(complaint && { error: complaint.error }) };
+  const schema = fields && { schema: toAnswerSchema({ kind, prompt, fields }) };
+  return {
+    ...prompt,
+    message,
+    promptId,
+    ...schema,
+    ...(secret && { secret }),
+    ...(complaint && { error: complaint.error }),
+  };
 }
 
 /** The message for the next question or the end. Undefined if there is neither. */
@@ -38,8 +49,13 @@ export function toEndedParams({ header: { id: sessionId, tool, reason }, failure
 
 /** The outcome in `interaction.complete` and in the state. */
 function toOutcome({ failure, result, summary }: SessionOutcome): JsonObject {
-  if (failure) return { result: { success: false, error: failure }, summary: failure.message };
+  if (failure) return { result: { success: false, error: withCode(failure) }, summary: failure.message };
   return { result: { success: true, data: result ?? {} }, ...(summary !== undefined && { summary }) };
+}
+
+/** A timeout has its number here, too: the request that it ends was answered long before. */
+function withCode(failure: NonNullable<SessionOutcome['failure']>): JsonObject {
+  return failure.name === 'FLOW_TIMEOUT' ? { ...failure, code: ERRORS.FLOW_TIMEOUT.code } : { ...failure };
 }
 
 function toProgress(progress: PromptStep | undefined): JsonObject {

@@ -3,6 +3,7 @@
 // own request. Any other client gets it in the reply, as `next`.
 // 1. Each question is delivered once: in the reply to `start`, in a request, or in `next`.
 // 2. The client that last used a session gets its messages.
+import { nextArrival } from '../../protocol/arrival.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isUnproven } from '../../protocol/form/human-marks.ts';
 import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/form/prompt.ts';
@@ -18,6 +19,7 @@ import {
 import type { JsonObject } from '../../protocol/message.ts';
 import type { RequestHandler } from '../../server/server.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { AskFailure } from '../authoring/ask-failure.ts';
 import { localeOf } from '../channel/locale-of.ts';
 import { isOwner, shareOf, wasNotified } from '../header.ts';
 import type { Sessions } from '../session/sessions.ts';
@@ -55,6 +57,13 @@ interface FlowMethodsOptions {
   /** Whether there is a tool of this name that is not a flow. */
   isPlainTool(name: string, client: ClientView): boolean;
 }
+
+/** By `response.metadata.action`. */
+const UNANSWERED: Readonly<Record<string, AskFailure | undefined>> = {
+  __proto__: null as never,
+  decline: 'declined',
+  cancel: 'cancelled',
+};
 
 const METHODS = [
   'start',
@@ -127,8 +136,10 @@ class FlowMethods {
   async respond(exchange: Exchange): Promise<JsonObject> {
     const { response, ...about } = readResponse(exchange.params);
     const promptId = readOptionalString(exchange.params, 'promptId');
-    if (!('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
-    const answers = [{ value: response.value, ...about, ...(await this.#meant(exchange, promptId)) }];
+    const no = UNANSWERED[String(about.meta?.['action'])];
+    if (!no && !('value' in response)) throw toInvalid('response.value', 'Required parameter missing');
+    const given = no ? { no } : { value: response.value };
+    const answers = [{ ...given, ...about, ...(await this.#meant(exchange, promptId)) }];
     const served = await this.#go(exchange, (session, sessions) =>
       sessions.answer({ ...session, answers, src: 'human', via: 'flow', isUnproven: isUnproven(exchange) }),
     );
@@ -207,7 +218,8 @@ class FlowMethods {
   async #meant(exchange: Exchange, promptId: string | undefined): Promise<Partial<GivenAnswer>> {
     if (promptId !== undefined) return { promptId, isUnacknowledged: isUnacknowledged(exchange.params) };
     if (!this.#access.isStored) return {};
-    const sent = await this.#delivery.sentTo(exchange.client, readString(exchange.params, 'sessionId'));
+    const { client, params, arrival = nextArrival() } = exchange;
+    const sent = await this.#delivery.sentTo(client, readString(params, 'sessionId'), arrival);
     return { sent: sent ?? null };
   }
 

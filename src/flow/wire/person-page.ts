@@ -138,7 +138,7 @@ function toRound(request: PersonRoundRequest, { header, question, given, mayHand
   };
 }
 
-/** To those whom the flow names; everybody else can be named by a client that speaks MCP Flow. */
+/** To those whom the flow names, as in every other channel. */
 function toHandOver(
   request: PersonRoundRequest,
   { id: sessionId }: Header,

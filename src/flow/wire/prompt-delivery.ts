@@ -1,6 +1,9 @@
 // Sends questions and events of a session to the client that last used it, while it is connected. The reply to a request always goes out
 // before messages that follow from it.
-import type { ClientView } from '../../protocol/exchange.ts';
+import { PromptTrail } from '../../gateway/flow/prompt-trail.ts';
+import type { SentEntry } from '../../gateway/flow/prompt-trail.ts';
+import { nextArrival } from '../../protocol/arrival.ts';
+import type { Ask, ClientView } from '../../protocol/exchange.ts';
 import { flowOf } from '../../protocol/interaction.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { Watcher } from '../../protocol/target.ts';
@@ -42,8 +45,6 @@ export class PromptDelivery {
   /** The question that the client of each session was asked last, whether it has acknowledged it or not. */
   readonly #asked = new BoundedMap<string, string>(MAX_CLAIMS);
   readonly #speakers = new WeakSet<ClientView>();
-  /** Sessions with a question for a human that the client has not acknowledged. */
-  readonly #unsure = new Set<string>();
   /** Clients that are cancelling a session. Their reply tells them the result. */
   readonly #cancelling = new Map<string, ClientView>();
 
@@ -62,25 +63,30 @@ export class PromptDelivery {
     return this.#watchers.has(client);
   }
 
-  /** The question that was last sent to this client in this session. */
-  async sentTo(client: ClientView, sessionId: string): Promise<SentPrompt | undefined> {
-    // An acknowledgement that came before the answer may still be in the promise queue.
-    if (this.#unsure.has(sessionId)) await new Promise((resolve) => setImmediate(resolve));
-    return this.#sent.get(sessionId, this.#recipient(client));
+  /** The question of this session that the client had been sent, and a consent also acknowledged, when its answer arrived. */
+  async sentTo(client: ClientView, sessionId: string, arrival: number): Promise<SentPrompt | undefined> {
+    const trail = this.#sent.get(sessionId, this.#recipient(client));
+    // Lets an acknowledgement that came before the answer be handled. Later ones do not count.
+    if (trail?.isUnsure) await new Promise((resolve) => setImmediate(resolve));
+    return trail?.meantAt(arrival, ({ isConsent }) => isConsent);
   }
 
   /** A question goes out in the reply to the client. */
   sending(client: ClientView, { header, questions }: Pick<Turn, 'header' | 'questions'>): void {
     const [question] = questions;
-    this.#sent.add(header.id, this.#recipient(client), question);
-    if (question) this.#asked.set(header.id, question.promptId);
-    const { current = -Infinity } = question?.progress ?? {};
-    if (current > (this.#furthest.get(header.id) ?? -Infinity)) this.#furthest.set(header.id, current);
+    if (question) this.#sent.add(header.id, this.#recipient(client), question).acknowledgedAt = nextArrival();
+    this.#put(header.id, question);
   }
 
-  /** The same, except that a client that cannot acknowledge a question for a human must name it: a second click may be on its way. */
+  /** The same, except that a client that cannot acknowledge a consent must name it: a second click may be on its way. */
   offering(client: ClientView, turn: Pick<Turn, 'header' | 'questions'>): void {
-    if (this.canReach(client) || turn.questions[0]?.by !== 'human') this.sending(client, turn);
+    if (this.canReach(client) || turn.questions[0]?.consent === undefined) this.sending(client, turn);
+  }
+
+  #put(sessionId: string, question: Question | undefined): void {
+    if (question) this.#asked.set(sessionId, question.promptId);
+    const { current = -Infinity } = question?.progress ?? {};
+    if (current > (this.#furthest.get(sessionId) ?? -Infinity)) this.#furthest.set(sessionId, current);
   }
 
   claim(sessionId: string, client: ClientView): void {
@@ -180,18 +186,14 @@ export class PromptDelivery {
 
   /** Sends a question to a client whose user is asked in another user's session. */
   prompt(client: ClientView, { id: sessionId }: Header, question: Question): void {
-    const isSure = question.by !== 'human';
-    const add = (): void => this.#sent.add(sessionId, this.#recipient(client), question);
-    if (isSure) add();
-    const put = this.#watchers
-      .get(client)
-      ?.ask?.({ method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question) } });
-    if (!put) return;
-    if (!isSure) this.#unsure.add(sessionId);
-    put
-      .then(isSure ? undefined : add)
-      .catch((error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'))
-      .finally(() => this.#unsure.delete(sessionId));
+    const watcher = this.#watchers.get(client);
+    if (!watcher?.ask && question.consent !== undefined) return; // it is in the reply, and must be named
+    const sent = this.#sent.add(sessionId, this.#recipient(client), question);
+    if (!watcher?.ask) return void (sent.acknowledgedAt = nextArrival());
+    const ask = { method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question) } };
+    this.#ask(watcher, ask, sent).catch((error: unknown) =>
+      this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'),
+    );
   }
 
   /** An expiry needs no reply, so it is a notification. */
@@ -238,23 +240,23 @@ export class PromptDelivery {
     const client = this.#claims.get(sessionId);
     const watcher = client && this.#watchers.get(client);
     if (!client || !watcher?.ask) return;
-    // Requests may overtake each other, so an answer for a human question counts only after the client has acknowledged it.
     const [question] = turn.questions;
-    const isSure = question?.by !== 'human';
-    if (question) this.#asked.set(sessionId, question.promptId);
-    if (isSure) this.sending(client, turn);
-    else this.#unsure.add(sessionId);
+    const sent = question && this.#sent.add(sessionId, client, question);
+    this.#put(sessionId, question);
     const again = lookAgain(turn.header, { now: this.#clock.now(), isTold: true });
-    watcher
-      .ask({ method, params: { ...params, ...again } })
-      .then(
-        () => {
-          if (!isSure) this.sending(client, turn);
-          if (method === 'interaction.complete') this.#onHeard(sessionId);
-        },
-        (error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'),
-      )
-      .finally(() => this.#unsure.delete(sessionId));
+    this.#ask(watcher, { method, params: { ...params, ...again } }, sent).then(
+      () => {
+        if (method === 'interaction.complete') this.#onHeard(sessionId);
+      },
+      (error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'),
+    );
+  }
+
+  /** Requests may overtake each other, so an answer without a promptId is a consent only once the client has acknowledged the question. */
+  async #ask(watcher: Watcher, ask: Ask, sent: SentEntry<Sent> | undefined): Promise<void> {
+    const onReceived = (arrival: number): void => void (sent && (sent.acknowledgedAt ??= arrival));
+    await watcher.ask!({ ...ask, onReceived });
+    onReceived(nextArrival()); // a client in this process
   }
 }
 
@@ -270,24 +272,22 @@ const MAX_SESSIONS = 20_000;
 const MAX_CLIENTS = 8;
 
 interface Sent extends SentPrompt {
+  isConsent: boolean;
   /** When the question times out. */
   until?: number | undefined;
   /** The client knows that it is closed. */
   isWithdrawn?: true | undefined;
 }
 
-/**
- * The question that was last sent to each client, by session. An answer without a promptId belongs to it, so that a second click never
- * answers the next question.
- */
+/** The questions that were sent to each client, by session. */
 class SentPrompts {
-  readonly #sessions = new BoundedMap<string, BoundedMap<Recipient, Sent>>(MAX_SESSIONS);
+  readonly #sessions = new BoundedMap<string, BoundedMap<Recipient, PromptTrail<Sent>>>(MAX_SESSIONS);
 
-  add(sessionId: string, to: Recipient, question: Question | undefined): void {
-    if (!question) return;
+  add(sessionId: string, to: Recipient, { promptId, key, pin, until, consent }: Question): SentEntry<Sent> {
     const clients = this.#sessions.getOrCreate(sessionId, () => new BoundedMap(MAX_CLIENTS));
-    const { promptId, key, pin, until } = question;
-    clients.set(to, { promptId, key, pin, until });
+    return clients
+      .getOrCreate(to, () => new PromptTrail())
+      .send({ promptId, key, pin, until, isConsent: consent !== undefined });
   }
 
   /** The clients that show a closed question, once per question. `except` knows it already. */
@@ -297,12 +297,14 @@ class SentPrompts {
     except: Recipient | undefined,
   ): [Recipient, Sent][] {
     const all = this.#sessions.get(sessionId)?.entries() ?? [];
-    const theirs = all.filter(([to, sent]) => !sent.isWithdrawn && !isOpen(sent.promptId, to));
+    const theirs = all.flatMap(([to, { last }]): [Recipient, Sent][] => {
+      return last && !last.isWithdrawn && !isOpen(last.promptId, to) ? [[to, last]] : [];
+    });
     for (const [, sent] of theirs) sent.isWithdrawn = true;
     return theirs.filter(([to]) => to !== except);
   }
 
-  get(sessionId: string, to: Recipient): SentPrompt | undefined {
+  get(sessionId: string, to: Recipient): PromptTrail<Sent> | undefined {
     return this.#sessions.get(sessionId)?.get(to);
   }
 

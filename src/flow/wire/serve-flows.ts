@@ -9,12 +9,13 @@ import { isAnonymous } from '../../shared/anonymous.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { refuseShort } from '../../shared/crypto/state-keys.ts';
 import type { HttpHandler } from '../../shared/http.ts';
-import { createLog } from '../../shared/log.ts';
+import { toSafeLog } from '../../shared/log.ts';
 import { checkOptionNames } from '../authoring/options.ts';
 import type { NamesOf } from '../authoring/options.ts';
 import { callFlow } from '../channel/call-flow.ts';
 import type { FlowCallContext } from '../channel/call-flow.ts';
 import { CallReceipts, SentResults } from '../channel/call-receipts.ts';
+import { toDurationMs } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 import type { FlowSessions } from '../flow-sessions.ts';
 import { readExplored } from '../explore/exploration.ts';
@@ -22,6 +23,8 @@ import { fitInputSchema, namesModelsRefuse } from '../explore/to-input-schema.ts
 import { OpenSessions } from '../flow-metrics.ts';
 import { EVENT_PATH } from '../session/external/deliver-event.ts';
 import { PERSON_PATH } from '../session/external/people.ts';
+import { toTombstoneMs } from '../session/flow-limits.ts';
+import type { FlowLimits } from '../session/flow-limits.ts';
 import { Sessions } from '../session/sessions.ts';
 import type { SessionOptions } from '../session/session-context.ts';
 import { shareOf } from '../header.ts';
@@ -84,7 +87,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const { log = server.options.log, clock = server.options.clock } = options;
   const given = options.keys ?? server.options.keys;
   const keys = given ?? [randomBytes(32).toString('base64')];
-  const explored = readExplored(options.explored, log ?? createLog());
+  const explored = readExplored(options.explored, toSafeLog(log));
   const sealResults = options.sealResults ?? given !== undefined;
   const baseUrl = options.baseUrl ?? (() => server.baseUrl());
   const whole = { ...options, log, clock, keys, explored, sealResults, baseUrl };
@@ -196,7 +199,14 @@ function addTool(
     flow.name,
     { ...about, input, ...(flow.options.long && { task: 'optional' as const }) },
     (exchange) => callFlow(exchange, flow, called),
+    { taskTtlMs: toTaskTtlMs(flow, called.sessions.context.limits) },
   );
+}
+
+/** Its task lives as long as its session may, and then as long as its result is kept. */
+function toTaskTtlMs(flow: AnyFlow, limits: FlowLimits): number {
+  const durationMs = toDurationMs(flow, limits);
+  return durationMs + toTombstoneMs(limits, { createdAt: 0, deadline: durationMs });
 }
 
 function createCallContext(flows: readonly AnyFlow[], sessions: Sessions, options: ServeFlowsOptions): FlowCallContext {

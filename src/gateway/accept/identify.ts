@@ -23,10 +23,11 @@ export interface IdentifyRequest {
   readonly endpoint?: string | undefined;
 }
 
-type Answer = string | Identity | false | undefined;
+type Answer = string | Identity | false | null | undefined;
 
 /**
- * Returns a name, a name with claims, undefined for an unknown caller, or false to refuse the request with 401. May be asynchronous.
+ * Returns a name, or a name with claims. An unknown caller (`undefined`, as a map returns it, or `false`) is refused with 401; `null` lets the caller in without a
+ * name, on loopback only. May be asynchronous.
  */
 export type Identify = (request: IdentifyRequest) => Answer | Promise<Answer>;
 
@@ -36,20 +37,20 @@ export type Caller = Identity | undefined;
 /** Where a caller has come to. */
 export type IdentifyPlace = Pick<IdentifyRequest, 'transport' | 'resource' | 'endpoint'>;
 
-/** Synchronous unless `identify` is not. Throws what `identify` throws. */
+/** Null: let in without a name. Undefined: unknown. Synchronous unless `identify` is not. Throws what `identify` throws. */
 export function identifyCaller(
   identify: Identify,
   request: HttpRequest,
   { transport, resource, endpoint }: IdentifyPlace,
-): Caller | Promise<Caller> {
+): Caller | null | Promise<Caller | null> {
   const { headers, method, url } = request;
   const remoteAddress = request.clientAddress ?? request.socket?.remoteAddress;
   const found = identify({ headers, transport, method, url, remoteAddress, resource, endpoint });
   return found instanceof Promise ? found.then(toCaller) : toCaller(found);
 }
 
-function toCaller(found: Answer): Caller {
-  if (found === undefined) return undefined;
+function toCaller(found: Answer): Caller | null {
+  if (found === undefined || found === null) return found;
   if (found === false) throw new GatewayError('UNAUTHORIZED', { reason: 'the server does not know this caller' });
   if (typeof found === 'string') return { principal: toUserName(found) };
   if (isObject(found) && typeof found.principal === 'string') {
@@ -58,7 +59,7 @@ function toCaller(found: Answer): Caller {
   }
   throw new GatewayError('BAD_OPTION', {
     option: 'identify',
-    reason: 'it must return a string, { principal, claims }, undefined or false',
+    reason: 'it must return a string, { principal, claims }, undefined, false or null',
   });
 }
 

@@ -133,7 +133,7 @@ function keepHeaders(names: readonly string[] = [], identify: Identify): Identif
     throw new GatewayError('BAD_OPTION', { option: 'auth.headers', reason: `"${secret}" holds secrets` });
   if (kept.length === 0) return identify;
   const add = (found: Awaited<ReturnType<Identify>>, { headers }: IdentifyRequest) => {
-    if (typeof found !== 'object') return found;
+    if (typeof found !== 'object' || found === null) return found;
     const own = kept.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : []));
     return { ...found, headers: Object.fromEntries(own) as Record<string, string> };
   };

@@ -51,7 +51,8 @@ export function splitOutlet(outlet: Outlet, count: number): Outlet[] {
     if (answer !== undefined) answers.push(...(Array.isArray(answer) ? answer : [answer]));
     if (--open === 0) outlet.end(answers.length > 0 ? answers : undefined);
   };
-  const item: Outlet = { send: (message) => outlet.send(message), end, release: () => {} };
+  const { arrival } = outlet;
+  const item: Outlet = { send: (message) => outlet.send(message), end, release: () => {}, arrival };
   return Array.from({ length: count }, () => item);
 }
 

@@ -56,7 +56,7 @@ async function withRound(
   work: (round: HeldRound, answer: Promise<JsonObject>) => Promise<JsonObject>,
 ): Promise<JsonObject> {
   const question = new OpenQuestions<Ask>();
-  const answer = question.open(KEY, ask, signal, exchange.cancellation ?? exchange.signal);
+  const answer = question.open(KEY, ask, { asker: signal, call: exchange.cancellation ?? exchange.signal });
   if (question.size === 0) return answer; // called off already
   answer.catch(() => {}); // the client may refuse to open the page
   const call: AskingCall = {

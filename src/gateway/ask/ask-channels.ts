@@ -147,7 +147,9 @@ export class AskChannels {
   async words(round: QuestionRound, problem?: string): Promise<JsonObject> {
     if (this.#isForPerson(round)) {
       // The page of all questions, which names none of them, and only to callers who can log in there.
-      const page = this.answerTrust.canLogIn(round.user) ? (await this.link(round))?.replace(/\?.*$/, '') : undefined;
+      const page = this.answerTrust.canLogIn(round.user)
+        ? (await this.link(round))?.replace(/(\/ask)(?:\/[^/?]*)?\?.*$/, '$1')
+        : undefined;
       return toPersonText(round, { page, hasChanges: this.takesChanges(round) }, problem);
     }
     const link = round.waitsFor === undefined ? await this.link(round) : undefined;

@@ -15,7 +15,7 @@ import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Target } from '../../protocol/target.ts';
 import { loggedPrincipal } from '../../shared/anonymous.ts';
-import { Cancellation } from '../../shared/cancellation.ts';
+import { Cancellation, follow } from '../../shared/cancellation.ts';
 import { GatewayError, toError } from '../../shared/errors.ts';
 import type { AskChannels } from './ask-channels.ts';
 import { askAside, askOnPage } from './ask-by-round.ts';
@@ -30,6 +30,8 @@ export interface HeldListener {
   onHeld(client: ClientView): void;
   /** Whether this tool was listed with an output schema. */
   hasOutputSchema(tool: unknown): boolean;
+  /** The call has a result, before anybody reads it. */
+  onResult(exchange: Exchange, result: ResultObject): void;
 }
 
 /** It is its own cancellation: a held call outlives its request and can still be cancelled. */
@@ -67,6 +69,7 @@ export class AskableCall extends Cancellation implements ChannelPart {
     if (!this.#isFollowing) {
       this.#isFollowing = true;
       this.#follow(this.#inner);
+      if (this.#carrier && this.#carrier !== this.#inner) this.#follow(this.#carrier);
     }
     return this;
   }
@@ -96,6 +99,7 @@ export class AskableCall extends Cancellation implements ChannelPart {
     outcome.then(
       (result) => {
         this.#end();
+        this.#listener?.onResult(this.#inner, result);
         this.#deliver(result);
       },
       (thrown: unknown) => {
@@ -140,7 +144,7 @@ export class AskableCall extends Cancellation implements ChannelPart {
   }
 
   callOff(reason?: unknown): void {
-    if (this.#isFollowing) this.abort(reason);
+    this.abort(reason);
   }
 
   canAsk(ask: Ask): boolean {
@@ -271,8 +275,6 @@ export class AskableCall extends Cancellation implements ChannelPart {
   /** Cancels the call with the request, if anything listens for it. */
   #follow(exchange: Exchange): void {
     if (!this.#isFollowing) return;
-    const followed = exchange.cancellation ?? exchange.signal; // reading `signal` would create one for every call
-    if (followed.aborted) return this.callOff(followed.reason);
-    followed.addEventListener('abort', () => this.callOff(followed.reason), { once: true });
+    follow(this, exchange.cancellation ?? exchange.signal); // reading `signal` would create one for every call
   }
 }

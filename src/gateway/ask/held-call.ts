@@ -3,9 +3,10 @@
 import type { Ask, ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
+import { cancelledError } from '../../shared/cancelled-error.ts';
 import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import { OpenQuestions, TOGETHER_MS } from '../../shared/containers/open-questions.ts';
-import { GatewayError, toError } from '../../shared/errors.ts';
+import { toError } from '../../shared/errors.ts';
 import type { AskChannels } from './ask-channels.ts';
 import type { AskableCall } from './askable-call.ts';
 import { aboutOf } from './held-rounds.ts';
@@ -51,7 +52,7 @@ export class HeldCall implements AskingCall {
   ask(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const key = this.#open.toKey(ask.key, 'q');
     this.#schedule();
-    return this.#open.open(key, { key, ask }, signal, this.#call.cancellation);
+    return this.#open.open(key, { key, ask }, { asker: signal, call: this.#call.cancellation });
   }
 
   /** Clients wait about a minute, so a longer wait is reported as text. */
@@ -78,7 +79,7 @@ export class HeldCall implements AskingCall {
   /** A round that waits for other people can still be fetched. */
   expire({ waitsFor }: HeldRound): void {
     this.#call.callOff(waitsFor === undefined ? undefined : CLIENT_GONE);
-    this.#open.refuseAll(new GatewayError('CANCELLED'));
+    this.#open.refuseAll(cancelledError('gone'));
   }
 
   /** Closes the page; a request with the handle gets what followed. */

@@ -7,12 +7,14 @@ import { deriveExchange } from '../../protocol/derived-exchange.ts';
 import { TargetLayer } from '../../protocol/target.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
+import { isObject } from '../../protocol/message.ts';
 import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { handleWithGatewayTool } from '../../protocol/gateway-tool.ts';
 import type { GatewayTool } from '../../protocol/gateway-tool.ts';
-import { toPlainObject } from '../../protocol/raw/raw-object.ts';
+import { RawObject, RawText, fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { ToolFacts } from '../../protocol/tool-facts.ts';
+import { BoundedMap } from '../../shared/containers/bounded-map.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { ANSWER_TOOL, answerTool } from './question-text.ts';
 import { hasHandle } from './held-rounds.ts';
@@ -23,6 +25,13 @@ import { guardExchange, guardWatcher } from './trust/answer-trust.ts';
 
 type Result = Promise<ResultObject> | ResultObject;
 
+const MAX_ASKERS = 10_000;
+const HANDLE_KEY = 'mcp-parley/handle';
+
+function askerKey({ principal }: ClientView, args: unknown): string {
+  return `${principal} ${String((args as JsonObject).handle)}`;
+}
+
 export class QuestionLayer extends TargetLayer implements HeldListener {
   readonly #channels: AskChannels;
   /** Clients with sessions that had a held call. */
@@ -32,6 +41,8 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
   readonly #tools = new ToolFacts();
   readonly #listeners = new Map<(change: Change) => void, ClientView>();
   readonly #ownTool: GatewayTool;
+  /** The servers that have told a caller a handle of theirs; empty if there is only one. */
+  readonly #askers = new BoundedMap<string, string>(MAX_ASKERS);
 
   constructor(target: Target, channels: AskChannels) {
     super(target);
@@ -94,21 +105,25 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   #takeAnswer(exchange: Exchange): Result {
     if (this.#takesAnswers(exchange)) return this.#withOwnTool(exchange);
-    const pass = (): Result => new AskableCall(exchange, this.#channels, this).run(this.target);
-    return this.#channels.areAny && hasHandle(exchange.params) ? this.#orLost(pass, exchange) : pass();
+    const { client, params } = exchange;
+    const asker = hasHandle(params) ? this.#askers.get(askerKey(client, params.arguments)) : undefined;
+    if (this.#channels.areAny && asker === undefined) {
+      if (hasHandle(params)) return this.#withOwnTool(exchange); // of an earlier process of this gateway
+      throw new GatewayError('TOOL_NOT_FOUND', { name: ANSWER_TOOL });
+    }
+    if (asker) exchange.params = { ...params, name: `${asker}__${ANSWER_TOOL}` };
+    return new AskableCall(exchange, this.#channels, this).run(this.target);
   }
 
   /**
-   * A server may have a tool of this name, as another gateway behind this one. If none has, the handle is from an earlier process of this
-   * gateway.
+   * The name is reserved, but a server may be another gateway, with a tool of the same name. Answers are passed on only to the server whose own result has told
+   * this caller the handle: no other tool of that name gets what a person has said.
    */
-  async #orLost(pass: () => Result, exchange: Exchange): Promise<ResultObject> {
-    try {
-      return await pass();
-    } catch (thrown) {
-      if (!(thrown instanceof GatewayError) || thrown.code !== 'TOOL_NOT_FOUND') throw thrown;
-      return this.#withOwnTool(exchange);
-    }
+  onResult({ client, server = '' }: Exchange, result: ResultObject): void {
+    const meta = result instanceof RawObject && !(result instanceof RawText) ? undefined : fieldOf(result, '_meta');
+    const handle = isObject(meta) ? meta[HANDLE_KEY] : undefined;
+    if (typeof handle !== 'string' || this.#channels.rounds.knows(handle, client.principal)) return;
+    this.#askers.set(askerKey(client, { handle }), server);
   }
 
   /** From now on the client's tool list has one more. */

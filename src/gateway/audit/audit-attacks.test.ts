@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { manualClock } from '../../flow/testing/manual-clock.ts';
+import type { Clock } from '../../shared/clock.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { createLog } from '../../shared/log.ts';
 import { listAuditFiles, readSigningKey, toPublicText } from './audit-folder.ts';
@@ -39,8 +40,14 @@ function newFolder(): string {
   return join(folder, 'audit');
 }
 
-function record(folder: string, names: string[], options: { close?: boolean; limits?: object } = {}): AuditWriter {
-  const writer = new AuditWriter({ folder, log: silent, limits: options.limits });
+interface RecordOptions {
+  close?: boolean;
+  limits?: object;
+  clock?: Clock;
+}
+
+function record(folder: string, names: string[], options: RecordOptions = {}): AuditWriter {
+  const writer = new AuditWriter({ folder, log: silent, limits: options.limits, clock: options.clock });
   for (const name of names) writer.record({ kind: 'call', method: 'tools/call', name, outcome: 'ok', ms: 1 });
   if (options.close !== false) writer.close();
   return writer;
@@ -229,6 +236,73 @@ describe('tampering', () => {
       attack(first!.path);
       expect(verifyAudit(folder).problems, attack.toString()).not.toEqual([]);
     }
+  });
+
+  it('is found with a planted file that excuses a missing chain, also with a head and a key from elsewhere', () => {
+    for (const pid of [999_999, process.pid]) {
+      const folder = newFolder();
+      record(folder, NAMES);
+      record(folder, NAMES);
+      const key = toPublicText(readSigningKey(folder)!);
+      const { head } = verifyAudit(folder);
+      const files = listAuditFiles(folder);
+      const named = files.filter(({ path }) => !readFileSync(path, 'utf8').includes('"after"'));
+      const gone = named[0]!;
+      rmSync(gone.path);
+      const details = { chain: 'planted-file', part: 0, pid, dropped: [gone.name] };
+      const time = new Date().toISOString();
+      const start = JSON.stringify({ seq: 0, prev: '', time, kind: 'start', details });
+      const name = files[0]!.name.replace(/\.\d+\.[^.]+\.0\.jsonl$/, `.${pid}.planted-file.0.jsonl`);
+      writeFileSync(join(folder, name), `${start}\n`);
+      expect(listAuditFiles(folder).map(({ chain }) => chain)).toContain('planted-file');
+      for (const options of [{}, { head: head!, key }]) {
+        const { problems } = verifyAudit(folder, options);
+        expect(problems).toContainEqual(expect.stringContaining(`the chain ${gone.chain} is missing`));
+        expect(problems).toContainEqual(expect.stringContaining('the chain planted-file has no signature'));
+      }
+    }
+  });
+
+  it('is found: a start that says something else than what was signed', () => {
+    const folder = newFolder();
+    const writer = record(folder, ['x'], { close: false });
+    writer.record({ kind: 'approval', name: 'y' }); // is written at once
+    edit(pathIn(folder), (lines) =>
+      rechain([lines[0]!.replace('"part":0', '"part":0,"dropped":["a.b.c.0.jsonl"]'), ...lines.slice(1)]),
+    );
+    expect(verifyAudit(folder).problems).toContainEqual(expect.stringContaining('has no signature'));
+    writer.close();
+  });
+
+  it('is found: files that were removed besides those that made room', () => {
+    const folder = newFolder();
+    const writer = record(folder, [], { close: false, limits: { maxAuditFileBytes: 2000, maxAuditBytes: 12_000 } });
+    for (let n = 0; n < 200 && listAuditFiles(folder)[0]?.part !== 1; n++) {
+      writer.record({ kind: 'approval', name: 'y' });
+    }
+    writer.close();
+    const files = listAuditFiles(folder);
+    expect(files[0]!.part).toBe(1);
+    expect(verifyAudit(folder).problems).toEqual([]);
+    rmSync(files[0]!.path);
+    expect(verifyAudit(folder).problems).toContainEqual(expect.stringContaining('file 1 of the chain'));
+  });
+
+  it('believes a killed process about files that it removed to make room, from its first line on', () => {
+    const folder = newFolder();
+    const limits = { maxAuditFileBytes: 4000, maxAuditBytes: 12_000 };
+    const clock = manualClock(); // files are in the order of their times
+    for (let n = 0; n < 5; n++) {
+      record(folder, NAMES, { limits, clock });
+      clock.move(1000);
+      for (const { path } of listAuditFiles(folder)) renameSync(path, path.replace(`.${process.pid}.`, '.999999.'));
+    }
+    const writer = record(folder, [], { close: false, limits, clock });
+    writer.record({ kind: 'approval', name: 'y' });
+    const { path } = listAuditFiles(folder).at(-1)!;
+    expect(readFileSync(path, 'utf8')).toContain('"dropped"');
+    renameSync(path, path.replace(`.${process.pid}.`, '.999999.'));
+    expect(verifyAudit(folder).problems).toEqual([]);
   });
 
   it('says that a chain has no end: its process was killed, or somebody has cut it off', () => {

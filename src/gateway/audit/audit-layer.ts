@@ -2,7 +2,7 @@
 // learned on the way is collected in the exchange: the server's own name (`audited`), the decision of a rule (`decision`). The first answer
 // of a call that waits for a person is only a question: such a call is recorded when it really ends (`audited.ending`). A call that takes long
 // has a line before its end, `running`, so that it is in the log even if the process is killed.
-import { nameIn } from '../../protocol/audit.ts';
+import { nameIn } from '../../protocol/named-thing.ts';
 import type { AuditedCall, RecordAudit } from '../../protocol/audit.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { TargetLayer, readSuspended, hasEnded } from '../../protocol/target.ts';
@@ -14,6 +14,7 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { loggedPrincipal } from '../../shared/anonymous.ts';
 import { ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { LinkedList, LinkedNode } from '../../shared/containers/linked-list.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 
 /** Requests that only look. Everything else is recorded, methods that only a server knows included. */
@@ -37,6 +38,8 @@ const QUIET: ReadonlySet<string> = new Set([
 interface AuditLayerOptions {
   record: RecordAudit;
   clock: Clock;
+  /** The server of every call, if there is only one. Default: what the router says. */
+  server?: string | undefined;
   /** Shows the arguments in the log; default: only their shapes. */
   showArguments?: ((given: unknown) => unknown) | undefined;
 }
@@ -46,7 +49,8 @@ const RUNNING_MS = 5000;
 
 export class AuditLayer extends TargetLayer {
   readonly #options: AuditLayerOptions;
-  readonly #open = new Set<OpenCall>();
+  /** No Set: its old tables would keep calls that have ended, see decision 16. */
+  readonly #open = new LinkedList<OpenCall>();
   #isLooking = false;
 
   constructor(target: Target, options: AuditLayerOptions) {
@@ -56,8 +60,7 @@ export class AuditLayer extends TargetLayer {
 
   override handle(exchange: Exchange): HandleResult {
     if (QUIET.has(exchange.method)) return this.target.handle(exchange);
-    // The params as they came: later ones may carry the server's names.
-    const call = { exchange, params: exchange.params, begun: ticksOf(this.#options.clock), isTold: false };
+    const call = new OpenCall(exchange, ticksOf(this.#options.clock));
     exchange.audited = {};
     let answer: HandleResult;
     try {
@@ -72,20 +75,23 @@ export class AuditLayer extends TargetLayer {
   }
 
   #follow(answer: Promise<ResultObject>, call: OpenCall): void {
-    const { exchange } = call;
     this.#open.add(call);
     if (!this.#isLooking) this.#look();
-    const ended = (result: ResultObject): void => settle(toOutcome(result, exchange));
-    const failed = (thrown: unknown): void => settle(outcomeOf(thrown));
-    const settle = (outcome: string): void => {
-      const ending = takeEnding(exchange);
-      if (ending) ending.then(ended, failed);
-      else {
-        this.#open.delete(call);
-        this.#record(call, outcome);
-      }
-    };
-    answer.then(ended, failed);
+    this.#await(answer, call);
+  }
+
+  #await(answer: Promise<ResultObject>, call: OpenCall): void {
+    answer.then(
+      (result) => this.#settle(call, toOutcome(result, call.exchange)),
+      (thrown: unknown) => this.#settle(call, outcomeOf(thrown)),
+    );
+  }
+
+  #settle(call: OpenCall, outcome: string): void {
+    const ending = takeEnding(call.exchange);
+    if (ending) return this.#await(ending, call);
+    this.#open.delete(call);
+    this.#record(call, outcome);
   }
 
   #look(): void {
@@ -95,19 +101,19 @@ export class AuditLayer extends TargetLayer {
 
   #tellRunning(): void {
     const now = ticksOf(this.#options.clock);
-    for (const call of this.#open) {
+    for (const call of this.#open.values()) {
       if (call.isTold || now - call.begun < RUNNING_MS) continue;
       call.isTold = true;
       this.#record(call, 'running');
     }
     this.#isLooking = false;
-    if (this.#open.size > 0) this.#look();
+    if (!this.#open.isEmpty) this.#look();
   }
 
   #record({ exchange, params, begun }: OpenCall, outcome: string): void {
     const { record, clock, showArguments = toShape } = this.#options;
-    const { id, method, client, server, audited, decision } = exchange;
-    const shown = nameIn(params);
+    const { id, method, client, audited, decision } = exchange;
+    const shown = nameIn(exchange.method, params);
     const { name = shown, findings }: AuditedCall = audited ?? {};
     const given = params.arguments;
     const key = client.connection?.identity?.key;
@@ -120,7 +126,7 @@ export class AuditLayer extends TargetLayer {
       kind: 'call',
       exchange: id,
       principal: loggedPrincipal(client.principal),
-      server,
+      server: this.#options.server ?? exchange.server,
       method,
       name,
       decision,
@@ -131,12 +137,20 @@ export class AuditLayer extends TargetLayer {
   }
 }
 
-interface OpenCall {
-  exchange: Exchange;
-  params: Exchange['params'];
-  begun: number;
+class OpenCall extends LinkedNode<OpenCall> {
+  readonly exchange: Exchange;
+  /** The params as they came: later ones may carry the server's names. */
+  readonly params: Exchange['params'];
+  readonly begun: number;
   /** Whether it has a line already. */
-  isTold: boolean;
+  isTold = false;
+
+  constructor(exchange: Exchange, begun: number) {
+    super();
+    this.exchange = exchange;
+    this.params = exchange.params;
+    this.begun = begun;
+  }
 }
 
 function takeEnding({ audited }: Exchange): Promise<ResultObject> | undefined {

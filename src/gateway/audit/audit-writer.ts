@@ -24,7 +24,7 @@ import {
   loadSigningKey,
   toPublicText,
 } from './audit-folder.ts';
-import { FIRST, checkpointText, hashLine, toBody, toLine, readLine } from './audit-lines.ts';
+import { CallBodies, FIRST, checkpointText, startText, hashLine, toBody, toLine, readLine } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 
 const FLUSH_MS = 500;
@@ -45,6 +45,7 @@ export class AuditWriter {
   readonly #clock: Clock;
   readonly #chain = createChainId();
   readonly #refusals = new RefusalCount();
+  readonly #calls = new CallBodies();
   /** As text: hundreds of objects that wait would cost the collector more than writing them now. */
   #waiting: WaitingLine[] = [];
   #stopFlush: (() => void) | undefined;
@@ -74,7 +75,7 @@ export class AuditWriter {
     if (this.#isClosed) return;
     const at = this.#clock.now();
     if (event.kind === 'refusal' && !this.#refusals.admits(event, at)) return;
-    this.#waiting.push({ at, body: toBody(event) });
+    this.#waiting.push({ at, body: event.kind === 'call' ? this.#calls.of(event) : toBody(event) });
     if (this.#waiting.length >= MAX_WAITING || event.kind === 'approval') this.#flush();
     else this.#stopFlush ??= this.#clock.after(FLUSH_MS, () => this.#flush());
   }
@@ -157,8 +158,9 @@ export class AuditWriter {
     const { pid } = process;
     const about = { chain: this.#chain, part: this.#part++, pid, version: version(), key: toPublicText(this.#key) };
     const details = { ...about, ...(after.length > 0 && { after }), ...(dropped.length > 0 && { dropped }) };
+    const sig = this.#signText(startText(details));
     try {
-      this.#append([{ at: now.getTime(), body: toBody({ kind: 'start', details }) }], undefined);
+      this.#append([{ at: now.getTime(), body: toBody({ kind: 'start', details, sig }) }], undefined);
     } catch (thrown) {
       closeQuietly(fd); // a file without its first line is worth nothing
       this.#file = undefined;
@@ -192,8 +194,11 @@ export class AuditWriter {
   }
 
   #sign(line: Omit<AuditLine, 'sig'>): string {
-    const text = Buffer.from(checkpointText(this.#chain, line));
-    return lazyCrypto().sign(null, text, this.#key!).toString('base64url');
+    return this.#signText(checkpointText(this.#chain, line));
+  }
+
+  #signText(text: string): string {
+    return lazyCrypto().sign(null, Buffer.from(text), this.#key!).toString('base64url');
   }
 
   /** All of the text, or nothing of it. */

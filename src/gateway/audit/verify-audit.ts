@@ -6,7 +6,7 @@ import { isLiveProcess } from '../../shared/files/lease-holder.ts';
 import { lazyCrypto } from '../../shared/crypto/lazy-crypto.ts';
 import { listAuditFiles, fromPublicText, readSigningKey } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
-import { FIRST, checkpointText, hashLine, readLine, readLines } from './audit-lines.ts';
+import { FIRST, checkpointText, hashLine, readLine, readLines, startText } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 
 interface VerifyOptions {
@@ -47,11 +47,20 @@ export function verifyAudit(folder: string, { head, key }: VerifyOptions = {}): 
 
 /** Chains and files that are named and not there, although no process has removed them to make room. */
 function findMissing(reports: readonly ChainReport[]): string[] {
-  const starts = reports.flatMap((report) => report.starts.map(({ details }) => details ?? {}));
-  const dropped = new Set(starts.flatMap((details) => listIn(details, 'dropped')));
+  const starts = reports.flatMap((report) => report.starts.map(({ line }) => line.details ?? {}));
+  // Anybody who can write the folder can plant a file that says so.
+  const signed = reports.flatMap((report) => report.starts.filter(({ isSigned }) => isSigned));
+  const dropped = new Set(signed.flatMap(({ line }) => listIn(line.details ?? {}, 'dropped')));
   const known = new Map(reports.map((report) => [report.chain, report]));
   const wasDropped = (chain: string): boolean => [...dropped].some((name) => String(name).includes(`.${chain}.`));
-  const cut = reports.flatMap(({ chain, files }) => missingParts(chain, files).filter(() => !wasDropped(chain)));
+  // The oldest go first; the file that tells of one may be gone itself by now.
+  const lastDropped = (chain: string): number =>
+    Math.max(-1, ...[...dropped].map((name) => partOf(String(name), chain)));
+  const cut = reports.flatMap(({ chain, files }) =>
+    missingParts(files)
+      .filter((part) => part > lastDropped(chain))
+      .map((part) => `file ${part} of the chain ${chain} is missing`),
+  );
   const gone = starts.flatMap((details) => {
     const about = typeof details.chain === 'string' ? details.chain : '';
     return listIn(details, 'after').flatMap((named) => {
@@ -68,11 +77,16 @@ function findMissing(reports: readonly ChainReport[]): string[] {
   return [...new Set([...cut, ...gone])];
 }
 
-function missingParts(chain: string, files: readonly AuditFile[]): string[] {
+function missingParts(files: readonly AuditFile[]): number[] {
   const parts = new Set(files.map(({ part }) => part));
-  const last = Math.max(...parts);
-  const missing = Array.from({ length: last }, (_, part) => part).filter((part) => !parts.has(part));
-  return missing.map((part) => `file ${part} of the chain ${chain} is missing`);
+  return Array.from({ length: Math.max(...parts) }, (_, part) => part).filter((part) => !parts.has(part));
+}
+
+/** Which file of the chain this is; the first one may have no number. */
+function partOf(name: string, chain: string): number {
+  const [, rest] = name.split(`.${chain}.`);
+  const [part] = rest?.split('.') ?? ['-1'];
+  return part === 'jsonl' ? 0 : Number(part);
 }
 
 function listIn(details: JsonObject, name: string): unknown[] {
@@ -93,7 +107,7 @@ interface ChainReport {
   notes: string[];
   /** The hash of each line, by its number; the chain may begin later than with line 0. */
   hashes: Map<number, string>;
-  starts: AuditLine[];
+  starts: { line: AuditLine; isSigned: boolean }[];
   /** The last signed line. */
   head?: { time: string; hash: string } | undefined;
   hasEnd: boolean;
@@ -123,6 +137,8 @@ function verifyChain(chain: string, files: readonly AuditFile[], key: KeyObject 
     const isLast = index === parts.length - 1;
     at = verifyFile(file, { at, key, isLast, report });
   }
+  if (report.problems.length === 0 && report.lines > 0 && report.starts.every(({ isSigned }) => !isSigned))
+    report.problems.push(`the chain ${chain} has no signature: no process of this key has written it`);
   if (!report.hasEnd) noteMissingEnd(report);
   return report;
 }
@@ -167,7 +183,7 @@ function verifyLine(
   if (report.hasEnd) report.problems.push(`${where}: it comes after the end`);
   if (line.seq !== expected.seq) report.problems.push(`${where}: line ${expected.seq} is missing or was moved`);
   else if (line.prev !== expected.prev) report.problems.push(`${where}: the line before it was changed`);
-  if (number === 1) verifyStart(line, { where, file, report });
+  if (number === 1) verifyStart(line, { where, file, key, report });
   const hash = hashLine(text);
   report.lines++;
   report.unsigned++;
@@ -181,9 +197,16 @@ interface LineContext {
   report: ChainReport;
 }
 
-function verifyStart(line: AuditLine, { where, file, report }: LineContext & { file: AuditFile }): void {
-  const { chain, part } = isObject(line.details) ? line.details : {};
-  report.starts.push(line);
+interface StartContext extends LineContext {
+  file: AuditFile;
+  key: KeyObject | undefined;
+}
+
+function verifyStart(line: AuditLine, { where, file, key, report }: StartContext): void {
+  const details = isObject(line.details) ? line.details : {};
+  const { chain, part } = details;
+  const isSigned = isGood(line.sig, startText(details), key);
+  report.starts.push({ line, isSigned });
   if (line.kind !== 'start' || chain !== file.chain || part !== file.part)
     report.problems.push(`${where}: it is not the start of this file`);
 }
@@ -193,14 +216,18 @@ function verifySignature(
   { where, key, report, hash }: LineContext & { key: KeyObject | undefined; hash: string },
 ): void {
   report.hasEnd ||= line.kind === 'end';
-  const sig = Buffer.from(typeof line.sig === 'string' ? line.sig : '', 'base64url');
-  const text = Buffer.from(checkpointText(report.chain, line));
-  if (!key || !lazyCrypto().verify(null, text, key, sig)) {
+  if (!isGood(line.sig, checkpointText(report.chain, line), key)) {
     report.problems.push(`${where}: the signature is not of this key`);
     return;
   }
   report.unsigned = 0;
+  for (const start of report.starts) start.isSigned = true; // it is about all lines before it
   report.head = { time: line.time, hash };
+}
+
+function isGood(sig: unknown, text: string, key: KeyObject | undefined): boolean {
+  if (!key || typeof sig !== 'string') return false;
+  return lazyCrypto().verify(null, Buffer.from(text), key, Buffer.from(sig, 'base64url'));
 }
 
 function noteMissingEnd({ files, notes, unsigned }: ChainReport): void {

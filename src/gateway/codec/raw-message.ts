@@ -7,11 +7,16 @@
 import type { RequestId, ResultMessage } from '../../protocol/message.ts';
 import { RawBytes } from '../../protocol/raw/raw-object.ts';
 import type { RawMember } from '../../protocol/raw/raw-object.ts';
+import { countLargeMessage } from '../../shared/collector.ts';
 import { isId } from './json-rpc.ts';
 import type { ReadLimits, ShapeExcess } from './json-shape.ts';
+import { skipString } from './string-skip.ts';
 
 /** Below this size, parsing is cheaper. */
 export const LARGE_BYTES = 16 * 1024;
+
+/** Of a string: from here on, its rest is worth a program for long ones. */
+const LONG_BYTES = 256;
 
 /** Results have a few members; each costs an entry. */
 const MAX_MEMBERS = 64;
@@ -25,6 +30,7 @@ export function readRaw(
   onExcess?: (excess: ShapeExcess) => void,
 ): ResultMessage | undefined {
   if (bytes[0] !== OPEN_BRACE || !isUtf8(bytes)) return undefined;
+  countLargeMessage(bytes.length);
   const scan = new JsonScan(bytes);
   const spoken = new Map<string, string>();
   let result: RawBytes | undefined;
@@ -191,7 +197,12 @@ export class JsonScan {
     const words = this.#words;
     const shift = this.#bytesBeforeWords;
     let at = from;
+    let longFrom = from + LONG_BYTES;
     for (;;) {
+      if (at >= longFrom) {
+        at = skipString(bytes, at);
+        longFrom = at + LONG_BYTES;
+      }
       if (((at - shift) & 3) === 0) at = skipPlain(words, (at - shift) >> 2) + shift;
       if (at >= bytes.length) return -1;
       const byte = bytes[at++]!;

@@ -1,8 +1,9 @@
 // Checks what a server lists before anybody sees it.
 // 1. A malformed entry is dropped, never the whole list. Hidden characters are removed; an entry with hidden characters in its name is dropped.
 // 2. A name counts once in a list: the first entry stays, and further ones are dropped.
-// 3. What is only suspicious is reported, and stays.
-// 4. Everything is logged once, however often it is listed, up to a limit for each server.
+// 3. A page has a limit, which comes first: what is beyond it is neither checked nor compared.
+// 4. What is only suspicious is reported, and stays.
+// 5. Everything is logged once, however often it is listed, up to a limit for each server.
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
@@ -10,6 +11,7 @@ import type { ListArea } from '../../protocol/methods.ts';
 import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
+import { MAX_PAGE_ENTRIES, MAX_PAGE_RESOURCES } from '../../shared/limits.ts';
 import type { Log } from '../../shared/log.ts';
 import { shorten, visible } from '../../shared/visible.ts';
 import {
@@ -90,8 +92,8 @@ export class CheckedLists {
   /** The page of a list as clients may see it; the same object if nothing is wrong. */
   check(method: string, page: JsonObject, { cursor, caller = '' }: AskedPage = {}): JsonObject {
     const area = AREA_BY_LIST_METHOD.get(method);
-    const listed = area && page[area];
-    if (!area || !Array.isArray(listed)) return page;
+    if (!area || !Array.isArray(page[area])) return page;
+    const listed = this.#cut(area, page[area]);
     if (area === 'tools') this.#names.learn(this.#options.server, listed, cursor === undefined);
     const checked = listed.flatMap((entry: unknown): JsonObject[] => {
       const clean = this.#checkEntry(area, entry);
@@ -102,8 +104,15 @@ export class CheckedLists {
       { list: `${area} ${caller}`, cursor, nextCursor: page.nextCursor },
       { nameOf: (entry) => nameOf(area, entry), onTwice: (name) => this.#drop(area, name, 'its name is listed twice') },
     );
-    const isSame = entries.length === listed.length && entries.every((entry, index) => entry === listed[index]);
+    const isSame = entries.length === page[area].length && entries.every((entry, index) => entry === listed[index]);
     return isSame ? page : { ...page, [area]: entries };
+  }
+
+  #cut(area: ListArea, listed: readonly unknown[]): readonly unknown[] {
+    const most = area === 'resources' ? MAX_PAGE_RESOURCES : MAX_PAGE_ENTRIES;
+    if (listed.length <= most) return listed;
+    this.#drop(area, '', `a page has more than ${most} entries, which are left out`);
+    return listed.slice(0, most);
   }
 
   #checkEntry(area: ListArea, given: unknown): JsonObject | undefined {

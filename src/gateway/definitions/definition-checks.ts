@@ -1,8 +1,8 @@
 // The checks of what one server lists, and of what is used of it. They are loaded when something is listed for the first time, or used while
 // definitions are pinned.
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
+import { nameIn, readRef } from '../../protocol/named-thing.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import type { CheckedLists, CheckedListsOptions } from './checked-lists.ts';
 import type { PinnedLists, PinnedListsOptions } from './pins/pinned-lists.ts';
@@ -128,9 +128,7 @@ function areaUsedBy(method: string): CalledArea | undefined {
 }
 
 function nameUsedBy({ method, params }: Exchange): string | undefined {
-  const { ref } = params;
-  const inRef = isObject(ref) && ref.type === 'ref/prompt' ? ref.name : undefined;
-  const name =
-    method === 'completion/complete' ? inRef : method === 'interaction.start' ? params.toolName : params.name;
-  return typeof name === 'string' ? name : undefined;
+  if (method !== 'completion/complete') return nameIn(method, params);
+  const about = readRef(params);
+  return 'prompt' in about ? about.prompt : undefined;
 }

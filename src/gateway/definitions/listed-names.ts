@@ -9,7 +9,7 @@ const MAX_NAMES = 10_000;
 
 /** The names of the tools of all servers of a gateway, to find those that can be taken for each other. */
 export class KnownNames {
-  /** The spellings by likeness, for each server. */
+  /** Two spellings by likeness are enough to find another one; for each server. */
   readonly #byServer = new Map<string, Map<string, Set<string>>>();
 
   /** Learns a page of a list; the first one replaces what was known. */
@@ -20,7 +20,8 @@ export class KnownNames {
       const name = isObject(entry) ? entry.name : undefined;
       if (typeof name !== 'string' || known.size >= MAX_NAMES) continue;
       const likeness = likenessOf(name);
-      known.set(likeness, (known.get(likeness) ?? new Set()).add(name));
+      const spellings = known.get(likeness) ?? new Set();
+      if (spellings.size < 2) known.set(likeness, spellings.add(name));
     }
   }
 
@@ -31,7 +32,9 @@ export class KnownNames {
   isLikeAnother(name: string): boolean {
     const likeness = likenessOf(name);
     if (likeness === name) return false;
-    return [...this.#byServer.values()].some((known) => [...(known.get(likeness) ?? [])].some((one) => one !== name));
+    for (const known of this.#byServer.values())
+      for (const one of known.get(likeness) ?? []) if (one !== name) return true;
+    return false;
   }
 }
 

@@ -27,8 +27,6 @@ export const META = {
   via: 'mcp-parley/via',
 } as const;
 
-export const TASKS_EXTENSION = 'io.modelcontextprotocol/tasks';
-
 export interface SplitParams {
   /** The params without the protocol's `_meta` keys. */
   params: JsonObject;

@@ -1,12 +1,15 @@
 // Lets an MCP Flow client play any tool. A tool whose server speaks Flow is played there; any other is called, and its
 // questions become prompts of a session that is kept here. Clients without Flow notice nothing.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import { canonicalExactly } from '../../protocol/raw/canonical-exactly.ts';
 import { callerOfClient } from '../../protocol/exchange.ts';
 import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import {
   FLOW_VERSION,
+  PlayedAsCall,
   flowOf,
   givesReceipts,
+  playsCalls,
   isInteraction,
   readStartId,
   withCalls,
@@ -19,7 +22,7 @@ import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { TargetLayer } from '../../protocol/target.ts';
 import type { Change, Target, Watcher } from '../../protocol/target.ts';
 import { isAnonymous } from '../../shared/anonymous.ts';
-import { canonicalJson } from '../../shared/canonical-json.ts';
+import { CLIENT_GONE } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
 import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
@@ -37,6 +40,8 @@ interface FlowLayerOptions {
   clock: Clock;
   log: Log;
   limits: { maxParked: number; parkedMs: number };
+  /** Only sessions that a step wants to be calls; everything else is left to the server. */
+  onlyForSteps?: boolean | undefined;
 }
 
 const NOT_INTERACTIVE = -32007;
@@ -81,7 +86,7 @@ export class FlowLayer extends TargetLayer {
   /** Everything that can be played can also be called. */
   override capabilities(client: ClientView): ServerCapabilities {
     const capabilities = this.target.capabilities(client);
-    const flow = flowOf(capabilities);
+    const flow = this.#options.onlyForSteps ? undefined : flowOf(capabilities);
     if (!flow) return capabilities;
     const receipts = givesReceipts(capabilities) && { receipts: true };
     const experimental = { ...capabilities.experimental, ...withCalls(flow, receipts || {}).experimental };
@@ -91,7 +96,7 @@ export class FlowLayer extends TargetLayer {
   override watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     const unwatch = this.target.watch(listener, watcher);
     if (watcher) this.#watchers.set(watcher.client, watcher);
-    if (watcher && isPrompted(watcher)) this.#prompted.add(watcher.client);
+    if (watcher && !this.#options.onlyForSteps && isPrompted(watcher)) this.#prompted.add(watcher.client);
     return () => {
       unwatch();
       if (watcher && this.#watchers.get(watcher.client) === watcher) this.#leave(watcher.client);
@@ -99,7 +104,8 @@ export class FlowLayer extends TargetLayer {
   }
 
   /** Declares every tool as playable: one that is not interactive is called. */
-  async #declare(exchange: Exchange): Promise<JsonObject> {
+  async #declare(exchange: Exchange): Promise<ResultObject> {
+    if (this.#options.onlyForSteps) return this.target.handle(exchange);
     const declared = await Promise.resolve(this.target.handle(exchange)).then(toPlainObject, (): JsonObject => ({}));
     return declared.interactive === true ? declared : DECLARATION;
   }
@@ -108,9 +114,14 @@ export class FlowLayer extends TargetLayer {
     try {
       return await this.target.handle(exchange);
     } catch (thrown) {
-      if (!isNotInteractive(thrown)) throw thrown;
+      if (!(this.#options.onlyForSteps ? this.#isForSteps(thrown, exchange) : isNotInteractive(thrown))) throw thrown;
     }
     return this.#played.start(this.#playerFor(exchange.client), async () => this.#begin(exchange));
+  }
+
+  /** A server that asks callers itself must know beforehand that this one can be asked; nobody has told it. */
+  #isForSteps(thrown: unknown, { client }: Exchange): boolean {
+    return thrown instanceof PlayedAsCall && !playsCalls(this.target.capabilities(client));
   }
 
   #begin(exchange: Exchange): JsonObject {
@@ -174,8 +185,10 @@ export class FlowLayer extends TargetLayer {
   }
 
   async #goOn(exchange: Exchange, call: EmulatedSession): Promise<JsonObject> {
-    const { method, params, client } = exchange;
-    return this.#played.goOn(this.#playerFor(client), { method, params }, async (given) => call.handle(method, given));
+    const { method, params, client, arrival } = exchange;
+    return this.#played.goOn(this.#playerFor(client), { method, params, arrival }, async (given) =>
+      call.handle(method, given),
+    );
   }
 
   #playerFor(client: ClientView): Player {
@@ -211,7 +224,7 @@ export class FlowLayer extends TargetLayer {
     for (const sessionId of this.#played.of(client)) {
       this.#played.forget(sessionId);
       const call = this.#emulated.find({ sessionId }, client.principal);
-      if (call && !call.hasEnded) call.cancel();
+      if (call && !call.hasEnded) call.cancel(CLIENT_GONE);
     }
   }
 }
@@ -252,7 +265,7 @@ function recordAtEnd(exchange: Exchange, played: Exchange, ending: Promise<Resul
 function toStart(params: JsonObject, what: unknown): SessionStart | undefined {
   const id = readStartId(params);
   if (id === undefined) return undefined;
-  return { id, what: sha256(canonicalJson(what), 'base64url') };
+  return { id, what: sha256(canonicalExactly(what), 'base64url') };
 }
 
 /** The server does not play this tool, or does not support Flow. */

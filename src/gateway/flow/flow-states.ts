@@ -3,7 +3,17 @@
 import type { ErrorCode } from '../../shared/error-table.ts';
 import { GatewayError } from '../../shared/errors.ts';
 
-export type FlowState = 'idle' | 'active' | 'waiting_user' | 'processing' | 'completed' | 'cancelled' | 'error';
+export const InteractionState = {
+  IDLE: 'idle',
+  ACTIVE: 'active',
+  WAITING_USER: 'waiting_user',
+  PROCESSING: 'processing',
+  COMPLETED: 'completed',
+  CANCELLED: 'cancelled',
+  ERROR: 'error',
+} as const;
+export type InteractionState = (typeof InteractionState)[keyof typeof InteractionState];
+export type FlowState = InteractionState;
 
 /** `withdraw`: the asker takes its question back. */
 export type StateEvent =

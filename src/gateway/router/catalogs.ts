@@ -8,7 +8,9 @@ import type { Origin } from '../../protocol/step.ts';
 import type { Change, ClientOpening } from '../../protocol/target.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import { ToolFacts } from '../../protocol/tool-facts.ts';
+import { canonicalJson } from '../../shared/canonical-json.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { dictionary } from '../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
 import { Catalog } from './catalog.ts';
@@ -130,6 +132,20 @@ export class Catalogs {
     return names.owner(name);
   }
 
+  /**
+   * The owner of a tool that is named as its server names it, as an app (a page of a tool) does. Undefined if its server has no apps, or if several
+   * servers have the name or might have it: a name without its server would lead elsewhere when another server is added.
+   */
+  async bareOwner(name: string, client: ClientView): Promise<NameOwner | undefined> {
+    const lists = await Promise.all(this.members.map((member) => this.listOf(member, 'tools', client)));
+    if (lists.some(({ isUnknown }) => isUnknown)) return undefined;
+    const owners = this.members.filter((_, index) => lists[index]!.entries.some((entry) => entry.name === name));
+    const [owner, ...others] = owners;
+    if (!owner || others.length > 0) return undefined;
+    const hasApps = pagesOf(lists[this.members.indexOf(owner)]!.entries).some((page) => page !== undefined);
+    return hasApps ? { server: owner.name, name } : undefined;
+  }
+
   /** Why a server is not available, if it has never listed this area. */
   away(area: ListArea, server: string): Error | undefined {
     return this.#catalogs.get(server)?.away(area);
@@ -229,13 +245,19 @@ export class Catalogs {
   }
 }
 
-/** Joins the further members of lists. On a collision, the first server in configuration order wins. */
+/** The further members of lists that all servers with such a list agree on: anything else would be one server's word for the others'. */
 export function joinMembers(lists: readonly (JsonObject | undefined)[]): JsonObject {
-  const joined: JsonObject = {};
-  const meta: JsonObject = {};
-  for (const more of lists.toReversed()) {
-    Object.assign(joined, more);
-    if (isObject(more?._meta)) Object.assign(meta, more._meta);
-  }
-  return Object.keys(meta).length > 0 ? { ...joined, _meta: meta } : joined;
+  const given = lists.filter((more) => more !== undefined);
+  if (given.length === 1) return given[0]!;
+  const { _meta: _own, ...agreed } = agreedFields(given);
+  const meta = agreedFields(given.map(({ _meta: own }) => (isObject(own) ? own : {})));
+  return Object.keys(meta).length > 0 ? { ...agreed, _meta: meta } : agreed;
+}
+
+function agreedFields([first = {}, ...others]: readonly JsonObject[]): JsonObject {
+  const agreed = Object.entries(first).filter(([key, value]) => {
+    const text = canonicalJson(value);
+    return others.every((other) => Object.hasOwn(other, key) && canonicalJson(other[key]) === text);
+  });
+  return dictionary(Object.fromEntries(agreed));
 }

@@ -1,5 +1,5 @@
 // A member of a router: a target under its configured name.
-import { nameIn } from '../../protocol/audit.ts';
+import { nameIn } from '../../protocol/named-thing.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Target } from '../../protocol/target.ts';
@@ -14,6 +14,6 @@ export interface Member {
 /** Forwards the exchange to this member; steps can see which one. */
 export function handTo(member: Member, exchange: Exchange): Promise<ResultObject> | ResultObject {
   exchange.server = member.name;
-  if (exchange.audited) exchange.audited.name = nameIn(exchange.params);
+  if (exchange.audited) exchange.audited.name = nameIn(exchange.method, exchange.params);
   return member.target.handle(exchange);
 }

@@ -1,13 +1,32 @@
 // What several servers say of themselves when a client opens a session, as if they were one: capabilities and instructions.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
+import { APPS_EXTENSION, FLOW_EXTENSION, SKILLS_EXTENSION, TASKS_EXTENSION } from '../../protocol/extensions.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
 import { withoutHidden } from '../../shared/text/hidden.ts';
 
-/** An area or flag is present if one of them has it. */
+/** Extensions of several servers that the router serves as one. */
+const JOINED = new Set([SKILLS_EXTENSION, TASKS_EXTENSION, FLOW_EXTENSION, APPS_EXTENSION]);
+
+/**
+ * An area or flag is present if one of them has it. An extension that several have is left out unless it is joined here: who declares an
+ * extension must serve it, and the first server that knows a method is not all of them.
+ */
 export function mergeCapabilities(all: ServerCapabilities[]): ServerCapabilities {
-  return all.reduce<JsonObject>((merged, one) => merge(merged, one), {});
+  const merged = all.reduce<JsonObject>((known, one) => merge(known, one), {});
+  const apart = new Set(extensionsApart(all));
+  if (apart.size === 0 || !isObject(merged.extensions)) return merged;
+  const { extensions, ...rest } = merged;
+  const kept: JsonObject = Object.fromEntries(Object.entries(extensions).filter(([name]) => !apart.has(name)));
+  const left: JsonObject = Object.keys(kept).length > 0 ? { ...rest, extensions: kept } : rest;
+  return left;
+}
+
+/** Extensions that several of them have, and that nobody joins. */
+export function extensionsApart(all: readonly ServerCapabilities[]): string[] {
+  const names = all.flatMap((one) => Object.keys(one.extensions ?? {}));
+  return [...new Set(names)].filter((name) => !JOINED.has(name) && names.indexOf(name) !== names.lastIndexOf(name));
 }
 
 function merge(a: JsonObject, b: JsonObject): JsonObject {

@@ -1,5 +1,5 @@
 // The public URIs of the resources of several servers, so that a tool of one server never shows a resource of another.
-// 1. `ui://` URIs always contain their server (server-uri.ts), and so do URIs that look like public ones.
+// 1. `ui://` and `skill://` URIs always contain their server (server-uri.ts), and so do URIs that look like public ones.
 // 2. Any other URI stays unchanged for the first server in configuration order that has it. For later ones it becomes
 //    `parley://server/…`.
 // 3. URIs in a server's results are converted to public ones.
@@ -84,7 +84,7 @@ export class PublicUris {
   async publishResult(server: string, result: ResultObject, complete: () => Promise<unknown>): Promise<ResultObject> {
     if (!mentions(result, '"uri"', 'esourceUri"')) return result;
     if (!this.isComplete) await complete();
-    if (!this.#affected.has(server) && !mentions(result, '"ui:', '"parley:')) return result;
+    if (!this.#affected.has(server) && !mentions(result, '"ui:', '"skill:', '"parley:')) return result;
     const changed: JsonObject = {};
     for (const key of ['content', 'messages', 'contents', '_meta']) {
       const value = fieldOf(result, key);

@@ -1,5 +1,6 @@
 // Finds the member that answers a request: a tool or prompt by its public name, a resource by its list or template, a task by its
 // sealed id.
+import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
 import type { JsonObject } from '../../protocol/message.ts';
@@ -7,11 +8,14 @@ import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { SERVER_KEY } from '../../protocol/target.ts';
+import { readRef } from '../../protocol/named-thing.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
+import { extensionsApart } from './merge-opening.ts';
 import { routeResource } from './route-resource.ts';
+import { routeSkills } from './route-skills.ts';
 import { publishTask, routeTask } from './route-task.ts';
 import type { PublicIds } from './public-ids.ts';
 
@@ -32,6 +36,10 @@ export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids:
       return routeResource(exchange, catalogs);
     case 'completion/complete':
       return complete(exchange, catalogs);
+    case 'skills/list':
+    case 'skills/get':
+    case 'resources/directory/read':
+      return routeSkills(exchange, catalogs);
     case 'tasks/get':
     case 'tasks/result':
     case 'tasks/update':
@@ -39,7 +47,7 @@ export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids:
     case 'tasks/list':
       return routeTask(exchange, catalogs.members, ids);
     default:
-      return routeCustom(exchange, catalogs.members);
+      return routeCustom(exchange, catalogs);
   }
 }
 
@@ -66,28 +74,30 @@ async function byName(exchange: Exchange, catalogs: Catalogs, area: 'tools' | 'p
 }
 
 async function complete(exchange: Exchange, catalogs: Catalogs): Promise<ResultObject> {
-  const { ref } = exchange.params;
-  if (isObject(ref) && ref.type === 'ref/prompt' && typeof ref.name === 'string') {
-    const owner = await catalogs.owner('prompts', ref.name, exchange.client);
+  const about = readRef(exchange.params);
+  const ref = exchange.params.ref as JsonObject;
+  if ('prompt' in about) {
+    const owner = await catalogs.owner('prompts', about.prompt, exchange.client);
     const member = owner && catalogs.member(owner.server);
-    if (!member) throw unknownRef(`Prompt ${ref.name} not found`);
+    if (!member) throw unknownRef(`Prompt ${about.prompt} not found`);
     exchange.params = { ...exchange.params, ref: { ...ref, name: owner.name } };
     return handTo(member, exchange);
   }
-  const owner = isObject(ref) && typeof ref.uri === 'string' ? catalogs.uris.owner(ref.uri) : undefined;
+  const { template } = about;
+  const owner = catalogs.uris.owner(template);
   const asked = owner && catalogs.member(owner.server);
   if (asked) {
     catalogs.requireAllowed(exchange, asked, owner.uri);
-    exchange.params = { ...exchange.params, ref: { ...(ref as JsonObject), uri: owner.uri } };
+    exchange.params = { ...exchange.params, ref: { ...ref, uri: owner.uri } };
     return handTo(asked, exchange);
   }
   for (const member of catalogs.members) {
     const { entries } = await catalogs.listOf(member, 'resourceTemplates', exchange.client);
-    if (!isObject(ref) || !entries.some((entry) => entry.uriTemplate === ref.uri)) continue;
-    catalogs.requireAllowed(exchange, member, ref.uri);
+    if (!entries.some((entry) => entry.uriTemplate === template)) continue;
+    catalogs.requireAllowed(exchange, member, template);
     return handTo(member, exchange);
   }
-  throw unknownRef(`Resource template ${String(isObject(ref) ? ref.uri : ref)} not found`);
+  throw unknownRef(`Resource template ${template} not found`);
 }
 
 function unknownRef(error: string): GatewayError {
@@ -101,8 +111,9 @@ const METHOD_NOT_FOUND = -32601;
  * 1. The client may name the server: `_meta["mcp-parley/server"]`.
  * 2. Otherwise the servers are tried in configuration order, and the first that knows the method answers. A server that cannot be
  *    reached ends the search, so that no other one acts in its place.
+ * 3. Servers that share an extension are not tried: the method may be part of it, and one would answer for all.
  */
-async function routeCustom(exchange: Exchange, members: readonly Member[]): Promise<ResultObject> {
+async function routeCustom(exchange: Exchange, { members }: Catalogs): Promise<ResultObject> {
   const names = members.map(({ name }) => name).join(', ');
   const { params, method } = exchange;
   const meta = isObject(params._meta) ? params._meta : undefined;
@@ -116,14 +127,28 @@ async function routeCustom(exchange: Exchange, members: readonly Member[]): Prom
     exchange.params = { ...params, _meta: without(meta, SERVER_KEY) };
     return handTo(member, exchange);
   }
+  const apart = membersApart(members, exchange);
   for (const member of members) {
+    if (apart.has(member)) continue;
     try {
       return await handTo(member, exchange);
     } catch (thrown) {
       if (!isUnknownMethod(thrown)) throw thrown;
     }
   }
-  throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', `No server knows ${method}; tried: ${names}`);
+  if (apart.size === 0)
+    throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', `No server knows ${method}; tried: ${names}`);
+  const paths = [...apart].map(({ name }) => `/mcp/${encodeURIComponent(name)}`).join(' or ');
+  const reason = `Several servers may know ${method}: use it at ${paths}, or name the server in _meta["${SERVER_KEY}"]`;
+  throw new ProtocolError(METHOD_NOT_FOUND, 'Method not found', reason);
+}
+
+/** Those that have an extension which another one has, too, and which nobody joins. */
+function membersApart(members: readonly Member[], { client }: Exchange): Set<Member> {
+  const declared = members.map((member) => ({ member, capabilities: member.target.capabilities(client) }));
+  const apart = extensionsApart(declared.map(({ capabilities }) => capabilities));
+  const has = ({ extensions = {} }: ServerCapabilities): boolean => apart.some((name) => name in extensions);
+  return new Set(declared.filter(({ capabilities }) => has(capabilities)).map(({ member }) => member));
 }
 
 function without(meta: JsonObject, key: string): JsonObject | undefined {

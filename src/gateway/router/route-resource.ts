@@ -1,6 +1,6 @@
-// Finds the owner of a URI: the member that lists it, else those that are likely to have it. Nobody else gets the URI: it may hold a secret,
-// and a server that answers for everything would get the reads that are meant for others. If no member has the resource, one that is away
-// causes the error.
+// Finds the owner of a URI: the member that lists it, else those that are likely to have it, else those that list nothing and so do not say what
+// they have. Nobody else gets the URI: it may hold a secret, and a server that answers for everything would get the reads that are meant for
+// others. If no member has the resource, one that is away causes the error.
 import type { Exchange } from '../../protocol/exchange.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
@@ -9,6 +9,7 @@ import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 
+/** Reads, subscriptions, and lists of a folder. */
 export async function routeResource(exchange: Exchange, catalogs: Catalogs): Promise<ResultObject> {
   const { uri } = exchange.params;
   if (typeof uri !== 'string') {
@@ -79,7 +80,9 @@ async function tryEach(
 function isNotFound(thrown: unknown, { method }: Exchange): boolean {
   if (thrown instanceof GatewayError) return thrown.code === 'RESOURCE_NOT_FOUND' || thrown.code === 'METHOD_NOT_FOUND';
   // Servers refuse a subscription to an unknown resource this way.
-  return method !== 'resources/read' && thrown instanceof ProtocolError && [-32002, -32602].includes(thrown.code);
+  return (
+    method !== 'resources/read' && thrown instanceof ProtocolError && [-32002, -32601, -32602].includes(thrown.code)
+  );
 }
 
 function isAway(thrown: unknown): boolean {
@@ -99,8 +102,16 @@ interface MemberResources {
 export function likelyMembers(uri: string, able: readonly MemberResources[]): Member[] {
   if (able.length === 1) return [able[0]!.member];
   const ranked = able.map((one) => ({ member: one.member, rank: rankOf(uri, one) })).filter(({ rank }) => rank > 0);
-  return ranked.toSorted((one, other) => other.rank - one.rank).map(({ member }) => member);
+  return ranked
+    .toSorted((one, other) => other.rank - one.rank)
+    .slice(0, MAX_ASKED)
+    .map(({ member }) => member);
 }
+
+/** How many servers may be asked for one resource. */
+const MAX_ASKED = 8;
+/** Comes after every server that says what it has. */
+const SILENT = 0.5;
 
 /** The more of the URI a template writes out, the higher; 0: it is not asked. */
 function rankOf(uri: string, { resources, templates }: MemberResources): number {
@@ -110,6 +121,7 @@ function rankOf(uri: string, { resources, templates }: MemberResources): number 
   const longest = Math.max(0, ...written);
   if (longest > 0) return 1 + longest;
   const own = [...resources.entries.map((entry) => entry.uri), ...templates.entries.map((entry) => entry.uriTemplate)];
+  if (own.length === 0) return resources.isUnknown ? 0 : SILENT;
   return own.some((one) => rootOf(one) !== undefined && rootOf(one) === rootOf(uri)) ? 1 : 0;
 }
 

@@ -11,6 +11,7 @@ import type { Origin } from '../../protocol/step.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../protocol/target.ts';
 import { AREA_BY_LIST_METHOD, TASK_METHODS } from '../../protocol/methods.ts';
 import type { ListArea } from '../../protocol/methods.ts';
+import { readRef } from '../../protocol/named-thing.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Log } from '../../shared/log.ts';
@@ -171,13 +172,15 @@ export class Router implements Target {
   #publish(member: Member, change: Change): Change | undefined {
     if (change.kind === 'task') return publishChange(change, member, this.#taskIds);
     if (change.kind === 'resource' && !this.#isJoined) return change;
-    return this.#catalogs.onChange(member, change);
+    const told = this.#catalogs.onChange(member, change);
+    // A single server has its own names. Steps may keep tools from clients.
+    return change.kind === 'tools' ? { ...(this.#isJoined ? told : change), kind: 'tools', isClaimed: true } : told;
   }
 
-  /** A single server announces changed lists only if it has declared that. */
+  /** A single server does not announce changes of what it does not have. */
   #isUndeclared({ kind }: Change, client: ClientView): boolean {
     if (this.#isJoined || (kind !== 'tools' && kind !== 'prompts' && kind !== 'resources')) return false;
-    return !this.capabilities(client)[kind]?.listChanged;
+    return !this.capabilities(client)[kind];
   }
 
   async followTask(publicId: string, client: ClientView): Promise<void> {
@@ -256,8 +259,15 @@ export class Router implements Target {
     if (this.#names[area].isIncomplete) {
       return this.#catalogs.list(area, exchange.client).then(() => this.#toPublic(exchange, area, name));
     }
+    if (area === 'tools' && !this.#names.tools.owner(name)) return this.#fromBare(exchange, name);
     this.#toPublic(exchange, area, name);
     return undefined;
+  }
+
+  /** An app calls its tools as its server names them. Steps judge the call by the name that everybody uses. */
+  async #fromBare(exchange: Exchange, name: string): Promise<void> {
+    const owner = await this.#catalogs.bareOwner(name, exchange.client);
+    if (owner) setName(exchange, this.#names.tools.publish(owner));
   }
 
   #toPublic(exchange: Exchange, area: keyof AreaNames, name: string): void {
@@ -293,7 +303,7 @@ export class Router implements Target {
       return hasReceipt ? this.#publishReceipt(exchange, routed) : routed;
     }
     if (TASK_METHODS.has(method)) return routeTask(exchange, this.#members, this.#taskIds);
-    if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange.params));
+    if (exchange.resourceGuard) this.#catalogs.requireAllowed(exchange, only, uriIn(exchange));
     if (AREA_BY_LIST_METHOD.has(method) && isStarting(only)) return this.#listInTime(only, exchange);
     const own = handTo(only, exchange);
     const result = hasReceipt ? this.#publishReceipt(exchange, own) : own;
@@ -335,8 +345,11 @@ function areaOf(method: string): keyof AreaNames {
   return method === 'prompts/get' || method === 'completion/complete' ? 'prompts' : 'tools';
 }
 
-function uriIn({ uri, ref }: JsonObject): unknown {
-  return uri ?? (isObject(ref) ? ref.uri : undefined);
+/** A reference that is not clear is not routed while something judges it. */
+function uriIn({ method, params }: Exchange): unknown {
+  if (method !== 'completion/complete') return params.uri;
+  const about = readRef(params);
+  return 'template' in about ? about.template : undefined;
 }
 
 function setName(exchange: Exchange, name: string): void {

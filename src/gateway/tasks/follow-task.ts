@@ -8,6 +8,7 @@ import type { CallOptions, OutgoingCall, ServerView } from '../../protocol/serve
 import type { TaskState } from '../../protocol/target.ts';
 import type { Ask } from '../../protocol/exchange.ts';
 import { dictionary } from '../../shared/containers/dictionary.ts';
+import { cancelledBy, cancelledError } from '../../shared/cancelled-error.ts';
 import { rejectOnAbort } from '../../shared/timing.ts';
 import { GatewayError, toServerError } from '../../shared/errors.ts';
 
@@ -74,7 +75,7 @@ export async function followTask(
 /** Combines the caller's signal and time limit into one signal. */
 function limitedBy({ signal, maxTimeoutMs: ms }: FollowTaskOptions, server: string) {
   const controller = new AbortController();
-  const onAbort = (): void => controller.abort(new GatewayError('CANCELLED'));
+  const onAbort = (): void => controller.abort(cancelledBy(signal));
   const late = (): void =>
     controller.abort(new GatewayError('UPSTREAM_TIMEOUT', { server, method: 'tools/call', ms, why: ', as a task' }));
   const timer = ms === undefined || ms > MAX_TIMER_MS ? undefined : setTimeout(late, ms);
@@ -152,7 +153,7 @@ async function outcome(host: TaskHost, task: TaskState, call: Partial<OutgoingCa
   const { taskId, status, result, error, statusMessage } = task;
   if (isObject(result)) return result;
   if (error) throw toServerError(error);
-  if (status === 'cancelled') throw new GatewayError('CANCELLED');
+  if (status === 'cancelled') throw cancelledError('cancelled');
   if (host.server.dialect === 'handshake') return host.call({ ...call, method: 'tasks/result', params: { taskId } });
   throw status === 'failed'
     ? toServerError({ code: -32603, message: statusMessage ?? 'The task failed' })

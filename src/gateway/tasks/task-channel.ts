@@ -6,6 +6,7 @@ import type { JsonObject } from '../../protocol/message.ts';
 import { CAPABILITY_BY_ASK } from '../../protocol/methods.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { Clock } from '../../shared/clock.ts';
+import { follow } from '../../shared/cancellation.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import type { Task } from './task.ts';
 import type { TaskWork } from './tasks.ts';
@@ -200,7 +201,7 @@ export class MaybeTask implements ChannelPart {
     const said = this.#progress && toStatusMessage(this.#progress);
     const own = this.#rules.create(this.#statusMessage ?? said);
     this.#task = { own, channel: new TaskChannel(this.#origin, own, said) };
-    own.signal.addEventListener('abort', () => this.#controller.abort(own.signal.reason), { once: true });
+    follow(this.#controller, own.signal);
     return own;
   }
 

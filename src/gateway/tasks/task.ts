@@ -12,7 +12,9 @@ import type { TaskState } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { OpenQuestions } from '../../shared/containers/open-questions.ts';
 import { randomId } from '../../shared/crypto/ids.ts';
-import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
+import { cancelledError } from '../../shared/cancelled-error.ts';
+import { ProtocolError, toError } from '../../shared/errors.ts';
+import type { GatewayError } from '../../shared/errors.ts';
 
 /** How often clients should poll. */
 const POLL_MS = 500;
@@ -110,11 +112,12 @@ export class Task {
 
   /** The signal withdraws the question. */
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    if (this.isOver || signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    if (this.isOver) return Promise.reject(cancelledError('answered'));
     const key = this.#toFreshKey(ask.key);
     const closing = new AbortController();
-    const close = (): void => closing.abort(new GatewayError('CANCELLED'));
-    const answer = this.#open.open(key, { key, ask, closed: closing.signal, close }, signal);
+    const close = (): void => closing.abort(cancelledError('withdrawn'));
+    const answer = this.#open.open(key, { key, ask, closed: closing.signal, close }, { asker: signal });
+    if (signal?.aborted) return answer;
     this.#become('input_required');
     return answer;
   }
@@ -145,7 +148,7 @@ export class Task {
   cancel(): void {
     // Ended before the abort, so that a listener of the signal cannot end the task in another way.
     this.#end('cancelled', {});
-    this.#controller.abort(new GatewayError('CANCELLED'));
+    this.#controller.abort(cancelledError('cancelled'));
   }
 
   #toFreshKey(wanted = 'ask'): string {
@@ -163,7 +166,7 @@ export class Task {
 
   #end(status: 'completed' | 'failed' | 'cancelled', outcome: { result?: JsonObject; error?: WireError }): void {
     if (this.isOver) return;
-    const open = this.#open.refuseAll(new GatewayError('CANCELLED'));
+    const open = this.#open.refuseAll(cancelledError(status === 'cancelled' ? 'cancelled' : 'answered'));
     this.#outcome = outcome;
     this.#become(status);
     for (const asked of open) asked.close();

@@ -11,6 +11,7 @@ import type { Change } from '../../protocol/target.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { MemoryOwnedTable } from '../../shared/containers/owned-table.ts';
 import type { OwnedTable } from '../../shared/containers/owned-table.ts';
+import { cancelledBy } from '../../shared/cancelled-error.ts';
 import { GatewayError, ProtocolError, toError } from '../../shared/errors.ts';
 import { MaybeTask, TaskChannel } from './task-channel.ts';
 import { Task } from './task.ts';
@@ -50,8 +51,8 @@ export class Tasks {
   }
 
   /** For a client that requested a task. */
-  start(exchange: Exchange, work: TaskWork<ResultObject>): JsonObject {
-    const task = this.#create(exchange);
+  start(exchange: Exchange, work: TaskWork<ResultObject>, ttlMs?: number): JsonObject {
+    const task = this.#create(exchange, { ttlMs });
     const { exchange: own } = new TaskChannel(exchange, task);
     // Deferred, so that the client knows the task before its first notification.
     setImmediate(() => {
@@ -63,12 +64,12 @@ export class Tasks {
   /** For a client that allows a task without requesting one. */
   maybeStart<T extends ResultObject>(
     exchange: Exchange,
-    isRequired: boolean,
+    { isRequired, ttlMs }: { isRequired: boolean; ttlMs?: number | undefined },
     work: TaskWork<T>,
   ): Promise<T | JsonObject> {
     const { clock, taskGraceMs: graceMs = GRACE_MS } = this.#options;
     const hasRoom = () => this.#tasks.hasRoom(exchange.client.principal);
-    const create = (statusMessage?: string) => this.#create(exchange, statusMessage);
+    const create = (statusMessage?: string) => this.#create(exchange, { statusMessage, ttlMs });
     return new MaybeTask(exchange, { clock, graceMs, isRequired, hasRoom, create }).run(work);
   }
 
@@ -117,11 +118,16 @@ export class Tasks {
     this.#tasks.clear();
   }
 
-  #create({ client: { principal }, task: wanted }: Exchange, statusMessage?: string): Task {
+  /** `ttlMs`: how long work of this kind may take. */
+  #create(
+    { client: { principal }, task: wanted }: Exchange,
+    { statusMessage, ttlMs: ownMs = 0 }: { statusMessage?: string | undefined; ttlMs?: number | undefined },
+  ): Task {
     const { clock, limits, tell } = this.#options;
     const { ttl: wantedMs = 0 } = wanted ?? {};
+    const mostMs = Math.max(limits.taskTtlMs, ownMs);
     // A TTL of zero is ignored: the result could never be fetched.
-    const ttlMs = wantedMs > 0 ? Math.min(wantedMs, limits.taskTtlMs) : limits.taskTtlMs;
+    const ttlMs = wantedMs > 0 ? Math.min(wantedMs, mostMs) : mostMs;
     const task = new Task({
       principal,
       ttlMs,
@@ -163,7 +169,7 @@ function waitForTask(task: Task, exchange: Exchange): Promise<void> {
       mine.clear();
       task.wake();
     };
-    const onAbort = (): void => giveUp(new GatewayError('CANCELLED'));
+    const onAbort = (): void => giveUp(cancelledBy(signal));
     const forward = async (open: OpenAsk): Promise<void> => {
       taken.add(open);
       mine.add(open);

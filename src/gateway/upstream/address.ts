@@ -50,13 +50,18 @@ interface RouteOptions {
   /** The id of the gateway that opens the link (shared/via.ts). */
   id?: string | undefined;
   login?: ServerLogin | undefined;
+  /** Throws if the command must not be started as it is now. */
+  checkStart?: ((address: CommandAddress) => void) | undefined;
 }
 
 export function routeTo(address: Address, options: RouteOptions): Route {
   keepSecrets(address);
   if (typeof address === 'string' || address instanceof URL) return urlRoute({ url: address }, options);
   if ('command' in address) {
-    const open = async () => (await import('./links/stdio.ts')).createStdioLink({ ...address, ...options });
+    const { checkStart, ...rest } = options;
+    const check = checkStart && ((): void => checkStart(address));
+    const open = async () =>
+      (await import('./links/stdio.ts')).createStdioLink({ ...address, ...rest, checkStart: check });
     return { open, canReopen: true };
   }
   if ('url' in address) return urlRoute(address, options);

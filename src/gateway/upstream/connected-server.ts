@@ -1,5 +1,5 @@
-// A connected server with neutral calls, whatever dialect it speaks. If the server has lost the session, a new one is opened once
-// with the same subscriptions, and the call is sent again: the server never saw it.
+// A connected server with neutral calls, whatever dialect it speaks. It puts right what a server refuses a request for: a person logs in, or a new
+// session is opened, once, with the same subscriptions. Then the request is sent again (send-again.ts): the server never worked on it.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../protocol/message.ts';
 import { toPlainObject } from '../../protocol/raw/raw-object.ts';
@@ -10,15 +10,18 @@ import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
 import type { Limits } from '../../shared/limits.ts';
-import { createLog } from '../../shared/log.ts';
+import { toSafeLog } from '../../shared/log.ts';
 import type { Log } from '../../shared/log.ts';
 import { viaFrom } from '../../shared/via.ts';
 import { toClientCapabilities } from '../dialect/speak/client-capabilities.ts';
+import { AGAIN, sendAgain } from '../dialect/speak/send-again.ts';
+import type { Remedy } from '../dialect/speak/send-again.ts';
+import type { ServerDialect } from '../dialect/speak/server-dialect.ts';
 import { ALL_REVISIONS, STATELESS, toOnlyRevision } from '../dialect/revisions.ts';
 import type { OnlyRevision, SpokenEra } from '../dialect/revisions.ts';
 import { withTasks } from '../dialect/stateless/envelope.ts';
-import { routeTo } from './address.ts';
-import type { Address, Route } from './address.ts';
+import { isCommandAddress, routeTo } from './address.ts';
+import type { Address, CommandAddress, Route } from './address.ts';
 import type { ClientIntroduction } from './connections/connection-signature.ts';
 import type { Link } from './links/link.ts';
 import type { ServerLogin } from './login/server-login.ts';
@@ -48,6 +51,8 @@ interface ConnectServerOptions extends OnlyRevision {
   /** The id of the gateway that opens it (shared/via.ts). */
   id?: string | undefined;
   onClose?: ((reason: string) => void) | undefined;
+  /** Throws if the command of the server must not be started as it is now. Asked right before each start, and again when the server has answered. */
+  checkStart?: ((address: CommandAddress) => void) | undefined;
   /** The login at the server; only HTTP uses it. */
   login?: ServerLogin | undefined;
   /** What was subscribed to on earlier connections; `resubscribe` asks for it again. */
@@ -58,12 +63,12 @@ interface ConnectServerOptions extends OnlyRevision {
 
 /** A route instead of an address leads to a server without an address, such as one in memory. */
 export async function connectServer(address: Address | Route, options: ConnectServerOptions): Promise<ConnectedServer> {
-  const log = options.log ?? createLog();
+  const log = toSafeLog(options.log);
   checkRevision(options.revision);
   const { clock = systemClock } = options;
-  const { id, login } = options;
+  const { id, login, checkStart } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id, login });
+  const route = isRoute(address) ? address : routeTo(address, { limits, log, clock, id, login, checkStart });
   let live: Link | undefined;
   let connected: ConnectedServer | undefined;
   const negotiation: NegotiateOptions = {
@@ -100,9 +105,21 @@ export async function connectServer(address: Address | Route, options: ConnectSe
   options.signal?.addEventListener('abort', giveUp);
   try {
     const negotiated = await openLoggedIn(route, negotiation, login);
+    if (checkStart && !isRoute(address) && isCommandAddress(address))
+      await checkStarted(() => checkStart(address), negotiated.link);
     return (connected = new ConnectedServer(negotiated, negotiation, options));
   } finally {
     options.signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+/** Its code was read after the comparison before its start. What somebody has swapped meanwhile serves nobody. */
+async function checkStarted(check: () => void, link: Link): Promise<void> {
+  try {
+    check();
+  } catch (thrown) {
+    await link.close();
+    throw thrown;
   }
 }
 
@@ -129,8 +146,8 @@ export class ConnectedServer {
   readonly transport: Link['kind'];
   #negotiated: NegotiatedConnection;
   readonly #hasSessions: boolean;
-  /** Whether a failed call may be sent again: after a login, or in a new session. */
-  readonly #mayRepeat: boolean;
+  /** Undefined if nothing can be put right. Another one for each session. */
+  #remedy: Remedy | undefined;
   readonly #negotiation: NegotiateOptions;
   readonly #login: ServerLogin | undefined;
   readonly #subscriptions: ServerSubscriptions;
@@ -149,11 +166,11 @@ export class ConnectedServer {
     this.transport = negotiated.link.kind;
     this.#hasSessions =
       negotiated.speaker.server.dialect !== 'stateless' && negotiated.link.forgetSession !== undefined;
-    this.#mayRepeat = this.#hasSessions || login !== undefined;
     this.#login = login;
     this.#subscriptions = subscriptions;
     this.#negotiation = negotiation;
     this.#heardAtFirst = negotiated.wire.heard;
+    this.#remedy = this.#remedyFor(negotiated.speaker);
   }
 
   /** Whether the server has sent anything since it was opened. */
@@ -171,7 +188,7 @@ export class ConnectedServer {
 
   /** The same without parsing: for callers that only pass the result on. */
   callRaw(call: OutgoingCall): Promise<ResultObject> {
-    return this.#mayRepeat ? this.#healed((speaker) => speaker.call(call)) : this.#negotiated.speaker.call(call);
+    return this.#negotiated.speaker.call(call, this.#remedy);
   }
 
   notify(method: string, params?: JsonObject, sender?: Sender): Promise<void> {
@@ -186,12 +203,20 @@ export class ConnectedServer {
   /**
    * Only the first subscriber and the last `unsubscribe` of a resource reach the server. All subscribers get the server's result.
    */
-  subscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
-    return this.#subscriptions.add(uri, () => this.#healed((speaker) => speaker.subscribe(uri, said)));
+  subscribe(uri: string): Promise<JsonObject> {
+    return this.#subscriptions.add(uri, {}, () => this.tellSubscribed(uri));
   }
 
-  unsubscribe(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
-    if (!this.#subscriptions.remove(uri)) return Promise.resolve({});
+  unsubscribe(uri: string): Promise<JsonObject> {
+    return this.#subscriptions.remove(uri) ? this.tellUnsubscribed(uri) : Promise.resolve({});
+  }
+
+  /** For a caller that keeps the list of subscribers itself. So is the next one. */
+  tellSubscribed(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
+    return this.#healed((speaker) => speaker.subscribe(uri, said));
+  }
+
+  tellUnsubscribed(uri: string, said?: SubscribeOptions): Promise<JsonObject> {
     return this.#healed((speaker) => speaker.unsubscribe(uri, said));
   }
 
@@ -254,33 +279,46 @@ export class ConnectedServer {
     await this.#negotiated.link.close();
   }
 
-  #healed<T>(work: (speaker: NegotiatedConnection['speaker']) => Promise<T>): Promise<T> {
-    const { speaker } = this.#negotiated;
-    const done = work(speaker);
-    return this.#mayRepeat ? done.catch((thrown: unknown) => this.#again(thrown, speaker, work)) : done;
+  /** For what is not a call. */
+  #healed<T>(work: (speaker: ServerDialect) => Promise<T>): Promise<T> {
+    const done = work(this.#negotiated.speaker);
+    const remedy = this.#remedy;
+    if (!remedy) return done;
+    const call = {
+      signal: undefined,
+      async remedy(failure: unknown, earlier: readonly unknown[]): Promise<typeof AGAIN> {
+        if (await remedy(failure, earlier)) return AGAIN;
+        throw failure;
+      },
+      send: () => work(this.#negotiated.speaker),
+    };
+    return done.catch((thrown: unknown) => sendAgain(call, thrown));
   }
 
-  async #again<T>(
-    thrown: unknown,
-    speaker: NegotiatedConnection['speaker'],
-    work: (speaker: NegotiatedConnection['speaker']) => Promise<T>,
-  ): Promise<T> {
-    // The server has not seen the call in either case.
-    if (await this.#login?.settle(thrown)) return this.#healed(work);
-    const isLost = thrown instanceof GatewayError && thrown.details.session === 'lost';
-    if (!isLost || !this.#hasSessions) throw thrown;
-    if (speaker === this.#negotiated.speaker) {
-      this.#healing ??= this.#heal().finally(() => (this.#healing = undefined));
-      await this.#healing;
-    }
-    return work(this.#negotiated.speaker);
+  #remedyFor(speaker: ServerDialect): Remedy | undefined {
+    if (!this.#hasSessions && !this.#login) return undefined;
+    return async (thrown, earlier) => {
+      if (await this.#login?.settle(thrown)) return true;
+      if (!this.#hasSessions || !isSessionLost(thrown) || earlier.some(isSessionLost)) return false;
+      // Unless a new session was opened for another call that was lost with the same one.
+      if (speaker === this.#negotiated.speaker) {
+        this.#healing ??= this.#heal().finally(() => (this.#healing = undefined));
+        await this.#healing;
+      }
+      return true;
+    };
   }
 
   async #heal(): Promise<void> {
     const speaker = await reinitialize(this.#negotiated, this.#negotiation);
     this.#negotiated = { ...this.#negotiated, speaker };
+    this.#remedy = this.#remedyFor(speaker);
     await this.#subscriptions.repeat((work) => work(speaker));
   }
+}
+
+function isSessionLost(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && thrown.details.session === 'lost';
 }
 
 function checkRevision(revision: string | undefined): void {

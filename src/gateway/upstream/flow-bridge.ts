@@ -102,11 +102,12 @@ export class FlowBridge {
     const call = new ServerCall(exchange, this.#calls, { ask: handler });
     await call.lease();
     const sessions = this.#sessionsOn(call.connection!);
+    const isOwn = (method: string): boolean => method === exchange.method; // a call is played by requests of our own
     const request: FlowToolSession['request'] = (method, params, isLast = false) => {
       const send = async (given = params): Promise<JsonObject> =>
         toPlainObject(await call.request({ method, params: given, ...(isLast && { signal: undefined }) }));
       if (method === 'interaction.start') return sessions.start(player, send);
-      return sessions.goOn(player, { method, params }, send);
+      return sessions.goOn(player, { method, params, arrival: isOwn(method) ? exchange.arrival : undefined }, send);
     };
     try {
       return await work(request);

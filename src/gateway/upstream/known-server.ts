@@ -12,6 +12,8 @@ export class KnownServer {
   runsTasks = false;
   /** Whether a tool may be available over MCP Flow only. */
   hasFlowTools = false;
+  /** It has not said whether it has interactive tools; a server of the handshake era may say it only when it is asked. */
+  mayHaveFlowTools = false;
   /** Whether it keeps the result of a flow until the client has it. */
   givesReceipts = false;
 
@@ -19,7 +21,9 @@ export class KnownServer {
     const { capabilities } = view;
     this.view = view;
     this.runsTasks = runsTasks(view);
-    this.hasFlowTools = flowOf(capabilities)?.interactive === true && !playsCalls(capabilities);
+    const flow = flowOf(capabilities);
+    this.hasFlowTools = flow?.interactive === true && !playsCalls(capabilities);
+    this.mayHaveFlowTools = !flow && view.dialect !== 'stateless';
     this.givesReceipts = givesReceipts(capabilities);
   }
 }

@@ -5,7 +5,6 @@ import type { Progress } from '../../protocol/exchange.ts';
 import type { NotificationMessage, RequestId, ResponseMessage } from '../../protocol/message.ts';
 import { DeadlineList } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
 import { ShortLivedMap } from '../../shared/containers/short-lived-map.ts';
 import type { WireRequest } from '../dialect/speak/wire-request.ts';
 
@@ -129,8 +128,4 @@ export class PendingCalls implements NonNullable<WireRequest['owner']> {
     pending.limitMs = pending.isTotal ? (call.maxTimeoutMs ?? this.#deadlines.maxTimeoutMs) : silence;
     this.#alarms.set(pending, Math.min(silence, left), now);
   }
-}
-
-export function cancelledError(): GatewayError {
-  return new GatewayError('CANCELLED');
 }

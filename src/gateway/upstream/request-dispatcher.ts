@@ -12,6 +12,7 @@ import { toPlainObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
 import { GatewayError } from '../../shared/errors.ts';
+import type { ProtocolError } from '../../shared/errors.ts';
 import { languagesOf } from '../../shared/http.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { FlowBridge } from './flow-bridge.ts';
@@ -39,6 +40,8 @@ interface RequestDispatcherOptions {
 
 /** The one tool of a server that shows nothing until somebody has logged in. Calling it is how a conversation begins the login. */
 const LOGIN_TOOL = 'login';
+/** How long a server may take to say whether it speaks MCP Flow. */
+const DISCOVERY_MS = 5000;
 
 type AnswerMethod = (exchange: Exchange, server: ViewedServer) => Promise<ResultObject>;
 
@@ -67,6 +70,7 @@ export class RequestDispatcher {
       completed: (ids, signal, attempt) => completions.wait(ids, signal, attempt),
       logIn: logIn && ((exchange) => this.#logIn(exchange)),
       tasks,
+      play: (exchange, refusal) => this.#playRefused(exchange, refusal),
     };
     this.#callOptions = { rules };
     this.#answers = this.#createAnswers();
@@ -209,6 +213,21 @@ export class RequestDispatcher {
     }
   }
 
+  /**
+   * A server of MCP Flow may say that it is one only in its answer to `capabilities`. It is asked once, when it has refused a call, so that
+   * servers without Flow notice nothing.
+   */
+  async #playRefused(exchange: Exchange, refusal: ProtocolError): Promise<ResultObject | undefined> {
+    const server = this.#connections.serverFor(exchange.client);
+    if (exchange.method !== 'tools/call' || !server.mayHaveFlowTools || !mayBePlayed(refusal)) return undefined;
+    server.mayHaveFlowTools = false;
+    const asked = new InternalExchange('capabilities', {}, exchange.client);
+    const call = new ServerCall(asked, { ...this.#options.calls, timeoutMs: DISCOVERY_MS });
+    const declared = await call.send().then(toPlainObject, () => undefined);
+    server.hasFlowTools = declared?.interactive === true;
+    return server.hasFlowTools ? this.#options.flow.callTool(exchange) : undefined;
+  }
+
   async #callWithReceipt(exchange: Exchange, server: ViewedServer): Promise<ResultObject> {
     const { Receipts } = await import('./receipts.ts'); // few servers have flows
     this.#receipts ??= new Receipts(this.#options.calls.clock);
@@ -272,4 +291,10 @@ function loggedIn(server: string): JsonObject {
   return {
     content: [{ type: 'text', text: `The user is logged in at ${server}. List the tools again to see its tools.` }],
   };
+}
+
+/** What a server may say of a tool that can only be played. One that explains itself in `data`, such as a rate limit, knows the call. */
+function mayBePlayed({ code, data }: ProtocolError): boolean {
+  if (data !== undefined && typeof data !== 'string') return false;
+  return (code <= -32600 && code >= -32603) || (code <= -32000 && code >= -32009);
 }

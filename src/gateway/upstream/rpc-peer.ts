@@ -14,6 +14,7 @@ import { EncodedParams } from '../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../protocol/raw/encoded-params.ts';
 import type { OutgoingCall } from '../../protocol/server-view.ts';
 import { Cancellation, CancelledByPeer } from '../../shared/cancellation.ts';
+import { cancelledBy } from '../../shared/cancelled-error.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError } from '../../shared/errors.ts';
 import { LOGGED_GARBAGE } from '../../shared/limits.ts';
@@ -29,7 +30,8 @@ import type { WireForm, WireRequest } from '../dialect/speak/wire-request.ts';
 import { HttpRefusal, fromRefusal } from './http/http-refusal.ts';
 import { isLostAnswer } from './links/link.ts';
 import type { Link, LinkEvents } from './links/link.ts';
-import { PendingCalls, cancelledError } from './pending-calls.ts';
+import { isLoginError } from './login/server-login.ts';
+import { PendingCalls } from './pending-calls.ts';
 import type { Deadlines } from './pending-calls.ts';
 
 interface RpcPeerOptions extends Deadlines {
@@ -57,7 +59,7 @@ export class RpcPeer implements Wire, LinkEvents {
   readonly #pending: PendingCalls;
   #speaker: ServerDialect | undefined;
   #early: (RequestMessage | NotificationMessage)[] = [];
-  readonly #late = new Map<RequestId, Pick<OutgoingCall, 'tracker'> & Pick<WireRequest, 'onLate'>>();
+  readonly #late = new Map<RequestId, Pick<WireRequest, 'tracker' | 'onLate'>>();
   #isMute = false;
   #skipped = '';
   #garbage: { pace: RateLimiter; unlogged: number } | undefined;
@@ -101,7 +103,7 @@ export class RpcPeer implements Wire, LinkEvents {
   }
 
   send(request: WireRequest): Promise<unknown> {
-    if (request.signal?.aborted) return Promise.reject(cancelledError());
+    if (request.signal?.aborted) return Promise.reject(cancelledBy(request.signal));
     if (this.closedBy !== undefined) return Promise.reject(this.#closed());
     const id = (request.id = ++this.#nextId);
     const params = this.#withVia(request.toParams(id));
@@ -112,7 +114,8 @@ export class RpcPeer implements Wire, LinkEvents {
       request.reject = reject;
     });
     this.#pending.add(request);
-    request.call.tracker?.onSent(request);
+    request.tracker = request.call.track?.();
+    request.tracker?.onSent(request);
     const { method, headers, stream } = request;
     const message = params ? new OutgoingRequest(id, method, params) : { jsonrpc: '2.0' as const, id, method };
     const others = this.#pending.size > 1;
@@ -147,7 +150,7 @@ export class RpcPeer implements Wire, LinkEvents {
   #unsent(id: RequestId, error: unknown): void {
     const pending = this.#pending.take(id);
     if (!pending) return;
-    if (error instanceof HttpRefusal) pending.call.tracker?.onAnswered();
+    if (error instanceof HttpRefusal || isLoginError(error)) pending.tracker?.onRefused();
     else this.#abandon(pending);
     pending.reject(this.#toError(error));
   }
@@ -226,7 +229,7 @@ export class RpcPeer implements Wire, LinkEvents {
 
   /** The server has done its part; we cannot take the answer. */
   #rejectAnswered(pending: WireRequest, what: string): void {
-    pending.call.tracker?.onAnswered();
+    pending.tracker?.onAnswered();
     pending.reject(this.#invalid(`it answered with a ${what}`));
   }
 
@@ -275,7 +278,7 @@ export class RpcPeer implements Wire, LinkEvents {
     this.log.debug({ link: this.name, id: response.id }, 'answer.unexpected');
     // Ids must keep their type. Rejects the waiting call at once instead of letting it time out.
     const meant = typeof response.id === 'string' ? this.#pending.take(Number(response.id)) : undefined;
-    meant?.call.tracker?.onAnswered();
+    meant?.tracker?.onAnswered();
     meant?.reject(this.#invalid(`the answer to ${meant.method} has the id "${response.id}" and not ${meant.id}`));
     return false;
   }
@@ -289,7 +292,7 @@ export class RpcPeer implements Wire, LinkEvents {
     return true;
   }
 
-  #abandon({ id, call: { tracker }, onLate }: WireRequest): void {
+  #abandon({ id, tracker, onLate }: WireRequest): void {
     if ((tracker || onLate) && this.#late.size < MAX_LATE) this.#late.set(id, { tracker, onLate });
     tracker?.onAbandoned();
   }
@@ -307,7 +310,7 @@ export class RpcPeer implements Wire, LinkEvents {
   #callOff(pending: WireRequest): void {
     const why = pending.signal?.reason;
     this.#tellCancelled(pending, why instanceof CancelledByPeer ? why.said : { reason: 'The caller gave up' });
-    pending.reject(cancelledError());
+    pending.reject(cancelledBy(pending.signal));
   }
 
   /** `initialize` must not be cancelled. */
@@ -317,7 +320,7 @@ export class RpcPeer implements Wire, LinkEvents {
     const notice = byMessage ? pending.cancelNotice(id, said) : undefined;
     if (notice) void this.#send(notice).catch(() => {}); // a lost server needs no notification
     this.#abandon(pending);
-    stream?.abort();
+    stream?.abort(pending.signal?.reason);
   }
 
   async #send(message: NotificationMessage | ResponseMessage, headers?: Record<string, string>): Promise<void> {

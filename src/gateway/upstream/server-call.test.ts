@@ -1,13 +1,15 @@
+import { TASKS_EXTENSION } from '../../protocol/extensions.ts';
 import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../protocol/exchange.ts';
 import type { JsonObject } from '../../protocol/message.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
 import type { ServerView } from '../../protocol/server-view.ts';
-import { TASKS_EXTENSION } from '../dialect/meta.ts';
 import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
 import { fakeCalls } from './fake-calls.contract.ts';
-import { ServerCall, ServerRequest } from './server-call.ts';
-import type { CallOverrides, CallRules } from './server-call.ts';
+import { ServerCall } from './server-call.ts';
+import type { CallRules } from './server-call.ts';
+import { ServerRequest } from './server-request.ts';
+import type { CallOverrides } from './server-request.ts';
 
 /** One connection, and calls of several users on it. */
 function setUp(callRaw: () => Promise<ResultObject>) {

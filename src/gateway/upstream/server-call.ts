@@ -1,27 +1,24 @@
 // One call to a server, in the order of what happens: it leases a connection, sends a request, and releases the connection when the
 // answer is here. After a login or a visit to a page the call is repeated; a call that must run as a task is sent again as one.
-import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange, LogEntry, TraceContext } from '../../protocol/exchange.ts';
-import { withProof } from '../../protocol/form/human-marks.ts';
+import type { ClientView, Exchange } from '../../protocol/exchange.ts';
 import { isObject } from '../../protocol/message.ts';
-import type { JsonObject, NotificationMessage } from '../../protocol/message.ts';
 import { CALL_METHODS, ONE_TASK_METHODS } from '../../protocol/methods.ts';
 import { RawObject } from '../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { OutgoingCall, ServerView, UnattributedChange } from '../../protocol/server-view.ts';
+import type { ServerView, UnattributedChange } from '../../protocol/server-view.ts';
 import type { Abortable } from '../../shared/cancellation.ts';
 import type { Clock } from '../../shared/clock.ts';
-import type { ProtocolError } from '../../shared/errors.ts';
-import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
-import { withTasks } from '../dialect/stateless/envelope.ts';
+import { ProtocolError } from '../../shared/errors.ts';
+import { AGAIN, sendAgain } from '../dialect/speak/send-again.ts';
 import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { isLoginNeeded } from './login/server-login.ts';
 import type { AskHandler } from './questions/ask-routing.ts';
 import { coalesce } from './questions/coalesce.ts';
-import { OpenCall, subjectOf } from './questions/open-call.ts';
 import type { CallOwner } from './questions/open-call.ts';
 import { PageVisits, isToBeAsked, notDone, refusedPages } from './questions/page-visits.ts';
+import { ServerRequest } from './server-request.ts';
+import type { CallOverrides } from './server-request.ts';
 import { checkCapability } from './target-errors.ts';
 import type { TaskBridge } from './tasks/task-bridge.ts';
 import { needsTask } from './tasks/task-support.ts';
@@ -42,6 +39,8 @@ export interface CallRules {
   /** Resolves with the result of a call that was only for the login. */
   logIn?: ((exchange: Exchange) => Promise<ResultObject | undefined>) | undefined;
   tasks: Pick<TaskBridge, 'callTool' | 'follow'>;
+  /** Plays a tool that the server refuses to run as a call; undefined if the tool cannot be played either. */
+  play?: ((exchange: Exchange, refusal: ProtocolError) => Promise<ResultObject | undefined>) | undefined;
 }
 
 export interface ServerCallOptions {
@@ -53,21 +52,10 @@ export interface ServerCallOptions {
   ask?: AskHandler | undefined;
 }
 
-/** Overrides for a request that differs from the exchange it is made for. */
-export interface CallOverrides {
-  method?: string;
-  params?: JsonObject;
-  signal?: Abortable | undefined;
-  task?: { ttl?: number | undefined };
-  /** The call may become a task of the stateless era. */
-  mayBecomeTask?: boolean;
-}
-
 /** Methods during which a handshake server may ask. */
 const MAY_ASK = new Set([...CALL_METHODS, 'tasks/result']);
 
 const NO_OPTIONS: ServerCallOptions = {};
-const NO_OVERRIDES: CallOverrides = {};
 /** How often a call may have its user log in: the second time with more scopes. */
 const MAX_LOGINS = 2;
 
@@ -99,12 +87,16 @@ export class ServerCall implements CallOwner {
 
   /** Sends the request, and again as often as the rules say. */
   send(): Promise<ResultObject> {
-    const { rules, taskServer } = this.#options;
-    const task = taskServer && rules?.tasks.callTool(this.exchange, taskServer);
-    return (task ?? this.#sendOnce()).then(
+    return this.#attempt().then(
       (result) => this.#onResult(result),
       (thrown: unknown) => this.#onFailure(thrown),
     );
+  }
+
+  #attempt(): Promise<ResultObject> {
+    const { rules, taskServer } = this.#options;
+    const task = taskServer && rules?.tasks.callTool(this.exchange, taskServer);
+    return task ?? this.#sendOnce();
   }
 
   #sendOnce(): Promise<ResultObject> {
@@ -219,123 +211,41 @@ export class ServerCall implements CallOwner {
     this.release();
     const { rules } = this.#options;
     if (!rules) throw thrown;
+    const signal = this.exchange.cancellation ?? this.exchange.signal;
+    const remedy = (failure: unknown): Promise<ResultObject | typeof AGAIN> => this.#remedy(failure, rules);
+    return sendAgain({ signal, remedy, send: async () => this.#onResult(await this.#attempt()) }, thrown);
+  }
+
+  async #remedy(thrown: unknown, rules: CallRules): Promise<ResultObject | typeof AGAIN> {
+    this.release();
     const { exchange, client, connected } = this;
     const mayFollow = connected?.server.dialect === 'stateless' && client.dialect !== 'stateless';
     if (!mayFollow || exchange.method !== 'tools/call' || !needsTask(thrown)) return this.#satisfy(thrown, rules);
+    // The server takes it only as a task.
     return rules.tasks.follow(exchange, connected.server).then(
       (result) => this.#onResult(result),
       (refusal: unknown) => this.#satisfy(refusal, rules),
     );
   }
 
-  /** Does what the server wants before the call, and sends it again. */
-  async #satisfy(thrown: unknown, rules: CallRules): Promise<ResultObject> {
+  /** Does what the server wants before the call. */
+  async #satisfy(thrown: unknown, rules: CallRules): Promise<ResultObject | typeof AGAIN> {
     const { exchange } = this;
     if (rules.logIn && isLoginNeeded(thrown) && this.#logins++ < MAX_LOGINS) {
-      return (await rules.logIn(exchange)) ?? this.send();
+      return (await rules.logIn(exchange)) ?? AGAIN;
     }
     const pages = refusedPages(thrown);
     const visits = (this.#visits ??= new PageVisits());
     const fresh = visits.freshOf(pages);
+    if (pages.length === 0 && rules.play && thrown instanceof ProtocolError) {
+      const played = await rules.play(exchange, thrown);
+      if (played) return this.read(played);
+    }
     if (pages.length === 0 || visits.isOver(fresh) || !isToBeAsked(exchange)) throw rules.toError(thrown, exchange);
     const refused = fresh.length > 0 ? await visits.ask(fresh, exchange) : undefined;
     if (refused) return notDone(exchange, thrown as ProtocolError, refused);
     const ids = pages.flatMap(({ elicitationId }) => (typeof elicitationId === 'string' ? [elicitationId] : []));
     await rules.completed(ids, exchange.cancellation ?? exchange.signal, visits.attempt++);
-    return this.send();
+    return AGAIN;
   }
-}
-
-/**
- * One request to the server on behalf of a client, in neutral words; what the server sends for it leads back to the exchange. The same object
- * is the open call, since both live until the server is done with it.
- */
-export class ServerRequest extends OpenCall implements OutgoingCall {
-  params: JsonObject | undefined;
-  signal: Abortable | undefined;
-  readonly trace: TraceContext | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly task: OutgoingCall['task'];
-  onProgress: OutgoingCall['onProgress'];
-  ask: AskHandler | undefined;
-  readonly suspends: boolean | undefined;
-  readonly isUnproven: boolean | undefined;
-  resumed: Exchange['resumed'];
-  readonly info: Implementation | undefined;
-  readonly capabilities: ClientCapabilities | undefined;
-  readonly logLevel: LoggingLevel | undefined;
-  #exchange: Exchange | undefined;
-
-  constructor(call: ServerCall, wanted = NO_OVERRIDES) {
-    super(call.connection!.asks, call);
-    const { exchange, client } = call;
-    const { task } = exchange;
-    const method = wanted.method ?? exchange.method;
-    const params = wanted.params ?? (client.dialect === 'stateless' ? withoutTask(exchange) : exchange.params);
-    const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
-    // A stateless server learns with each call which client it serves.
-    const told = call.connected!.server.dialect === 'stateless' ? client : undefined;
-    this.method = method;
-    this.params = method === 'tools/call' ? params : withProof(params, method, exchange);
-    this.signal = 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal);
-    this.trace = exchange.trace;
-    this.timeoutMs = call.context.timeoutMs;
-    this.task = wanted.task ?? asked;
-    this.onProgress = exchange.wantsProgress ? (progress) => exchange.progress(progress) : undefined;
-    this.ask = call.ask;
-    this.suspends = told && exchange.maySuspend;
-    this.isUnproven = client.isUnproven;
-    this.resumed = told && exchange.resumed;
-    this.info = told?.info;
-    this.capabilities = told && capabilitiesOf(told, wanted);
-    // Until a handshake client sets a level, it gets the messages that a server of its own era would send by default.
-    this.logLevel = told && (exchange.logLevel ?? (told.dialect === 'handshake' ? 'info' : undefined));
-    this.#exchange = exchange;
-    this.#track(call, wanted.params ?? exchange.params, wanted.task ?? task);
-  }
-
-  #track({ context, connected }: ServerCall, params: JsonObject, task: object | undefined): void {
-    const { method } = this;
-    // Only a server that asks by requests of its own has habits to learn.
-    if (connected!.server.dialect === 'handshake') {
-      this.habits = context.connections.habits;
-      this.subject = subjectOf({ method, params });
-    }
-    if (method.startsWith('tasks/') && typeof params.taskId === 'string') this.taskId = params.taskId;
-    this.startsTask = method === 'tools/call' && task !== undefined;
-  }
-
-  get tracker(): this {
-    return this;
-  }
-
-  onNotify({ method, params }: NotificationMessage): void {
-    this.#exchange?.notify(method, params);
-  }
-
-  onLog(entry: LogEntry): void {
-    this.#exchange?.log(entry);
-  }
-
-  onRelease(retryMs: number): void {
-    this.#exchange?.releaseStream(retryMs);
-  }
-
-  /** It stays in the list of open calls, and must not keep the exchange in memory. */
-  override onAbandoned(): void {
-    super.onAbandoned();
-    this.#exchange = this.params = this.signal = this.onProgress = this.ask = this.resumed = undefined;
-  }
-}
-
-function capabilitiesOf(client: ClientView, { mayBecomeTask }: CallOverrides): ClientCapabilities {
-  const capabilities = toCallCapabilities(client);
-  return mayBecomeTask ? withTasks(capabilities) : capabilities;
-}
-
-/** Drops `task` from the params of a stateless call: it means nothing there, but a handshake server would obey it. */
-function withoutTask({ method, params }: Exchange): JsonObject {
-  if (method !== 'tools/call' || !('task' in params)) return params;
-  const { task, ...rest } = params;
-  return rest;
 }

@@ -5,7 +5,7 @@ import { callerOfClient } from '../../protocol/exchange.ts';
 import type { Exchange } from '../../protocol/exchange.ts';
 import { LIST_METHODS } from '../../protocol/methods.ts';
 import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { ticksOf } from '../../shared/clock.ts';
+import { EARLY_MS, ticksOf } from '../../shared/clock.ts';
 import type { Clock } from '../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../shared/errors.ts';
 import { MAX_PAUSE_MS } from '../../shared/limits.ts';
@@ -52,7 +52,8 @@ export class ServerPause {
     const pause = this.#pauses.peek(subject);
     if (!pause) return;
     const now = ticksOf(this.#clock);
-    if (now >= pause.triedAt) return this.#pauses.delete(subject);
+    // A caller that has waited for the whole pause may come a little early.
+    if (now + EARLY_MS >= pause.triedAt) return this.#pauses.delete(subject);
     const reason = 'it has asked not to be called for a while, so it was not called';
     const retryAfterMs = Math.ceil(pause.until - now);
     throw new GatewayError('UPSTREAM_BUSY', { server: this.#server, reason, retryAfterMs });

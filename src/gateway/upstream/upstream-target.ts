@@ -10,7 +10,7 @@ import type { Change, ClientOpening, Target, Watcher } from '../../protocol/targ
 import { WIRE_NOTIFICATIONS, isRequestMethod } from '../../protocol/methods.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import { createLog } from '../../shared/log.ts';
+import { toSafeLog } from '../../shared/log.ts';
 import { toCallCapabilities } from '../dialect/speak/client-capabilities.ts';
 import type { CallContext } from './server-call.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
@@ -81,7 +81,7 @@ export class UpstreamTarget implements ServerTarget {
       target: options,
       connections: this.#connections,
       watchers: this.#watchers,
-      log: (options.log ?? createLog()).child({ server: options.name }),
+      log: toSafeLog(options.log).child({ server: options.name }),
       clock,
     });
     this.#unlisten = options.definitions?.onAccepted((kind) => this.#watchers.tellAll({ kind })) ?? (() => {});

@@ -3,7 +3,16 @@ import { isObject, readObject, readOptionalObject, readOptionalString, readStrin
 import type { JsonObject } from '../message.ts';
 
 /** The seven types of MCP Flow. */
-export type PromptType = 'text' | 'choice' | 'confirm' | 'number' | 'date' | 'file' | 'custom';
+export const PromptType = {
+  TEXT: 'text',
+  CHOICE: 'choice',
+  CONFIRM: 'confirm',
+  NUMBER: 'number',
+  DATE: 'date',
+  FILE: 'file',
+  CUSTOM: 'custom',
+} as const;
+export type PromptType = (typeof PromptType)[keyof typeof PromptType];
 
 export interface Choice {
   value: unknown;
@@ -41,15 +50,7 @@ export interface PromptStep {
   message?: string | undefined;
 }
 
-const TYPES: ReadonlySet<string> = new Set<PromptType>([
-  'text',
-  'choice',
-  'confirm',
-  'number',
-  'date',
-  'file',
-  'custom',
-]);
+const TYPES: ReadonlySet<string> = new Set(Object.values(PromptType));
 
 const RULES: Record<keyof Validation, (value: unknown) => boolean> = {
   required: isBoolean,

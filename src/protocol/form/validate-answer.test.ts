@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../message.ts';
+import { parseExactly, writeExactly } from '../raw/exact-numbers.ts';
 import { validateAnswer } from './validate-answer.ts';
 import { isForPageOnly, toSchemaFields } from './schema-field.ts';
 import { describeProblem } from './answer-problem.ts';
@@ -16,6 +17,12 @@ function checked(schema: JsonObject, given: unknown): unknown {
 }
 
 describe('an answer', () => {
+  it('keeps its numbers as they were written', () => {
+    const given = parseExactly('{"amount":12345678901234567890,"rate":1.0}');
+    const { content } = validateAnswer(form({ amount: { type: 'number' }, rate: { type: 'number' } }), given);
+    expect(writeExactly(content)).toBe('{"amount":12345678901234567890,"rate":1.0}');
+  });
+
   it('is accepted without optional fields', () => {
     const schema = form({ name: { type: 'string' }, age: { type: 'integer', default: 7 } }, ['name']);
     expect(validateAnswer(schema, { name: 'Ada' })).toEqual({ content: { name: 'Ada' } });

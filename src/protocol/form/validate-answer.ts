@@ -1,6 +1,7 @@
 // Checks an answer against the schema of its form, as a person or a model wrote it.
 import { isObject } from '../message.ts';
 import type { JsonObject } from '../message.ts';
+import { copyNumbers } from '../raw/exact-numbers.ts';
 import { checkField } from './check-field.ts';
 import { checkAsWhole } from './pattern.ts';
 import { toSchemaFields, findOption } from './schema-field.ts';
@@ -28,7 +29,7 @@ export function validateAnswer(requestedSchema: unknown, given: unknown): Valida
   for (const name of Object.keys(answer))
     if (!fields.some((field) => field.name === name))
       problems.push({ property: name, code: 'unknown', limit: undefined });
-  return problems.length > 0 ? { problems } : { content: Object.fromEntries(content) };
+  return problems.length > 0 ? { problems } : { content: copyNumbers(answer, Object.fromEntries(content)) };
 }
 
 /** As a person or a model wrote it. Undefined if an optional field was left out. */

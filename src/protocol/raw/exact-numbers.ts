@@ -42,10 +42,38 @@ export function copyNumbers<T extends object>(from: object, to: T): T {
   return to;
 }
 
+/**
+ * A copy with other members, which keeps the numbers of the rest. The same object if no member changes. `Object.fromEntries` and `map` would lose them
+ * silently, so use this to change part of what a peer has sent.
+ */
+export function mapMembers<T extends object>(from: T, change: (value: unknown, key: string) => unknown): T {
+  let isChanged = false;
+  const changed = (value: unknown, key: string): unknown => {
+    const next = change(value, key);
+    isChanged ||= next !== value;
+    return next;
+  };
+  const to: object = Array.isArray(from)
+    ? from.map((value, index) => changed(value, String(index)))
+    : Object.fromEntries(Object.entries(from).map(([key, value]) => [key, changed(value, key)]));
+  return isChanged ? (copyNumbers(from, to) as T) : from;
+}
+
+/** The number under this key as it was sent; undefined if JavaScript writes it the same. */
+export function exactText(holder: object, key: string): string | undefined {
+  return (holder as Container)[EXACT]?.get(key);
+}
+
 /** Like `JSON.stringify`, with numbers as they were sent. */
-export function writeExactly(value: unknown): string {
-  if (!mark || !hasTexts(value, 0)) return JSON.stringify(value);
-  return JSON.stringify(value, withMarks).replace(mark.pattern, '$1');
+export function writeExactly(value: unknown, indent?: number): string {
+  if (!mark || !hasTexts(value, 0)) return JSON.stringify(value, undefined, indent);
+  return JSON.stringify(value, withMarks, indent).replace(mark.pattern, '$1');
+}
+
+/** One member of an object, as `writeExactly` writes it. */
+export function writeMember(object: object, key: string): string {
+  const alone = copyNumbers(object, { [key]: (object as Container)[key] });
+  return writeExactly(alone).slice(JSON.stringify(key).length + 2, -1);
 }
 
 /** The member values of an object as `JSON.stringify` writes it. */

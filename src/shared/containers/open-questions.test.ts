@@ -1,4 +1,6 @@
 import { expect, it, vi } from 'vitest';
+import { CLIENT_GONE, CancelledByPeer } from '../cancellation.ts';
+import { cancelledError, outcomeOf } from '../cancelled-error.ts';
 import { OpenQuestions } from './open-questions.ts';
 import { checkQuestions } from './open-questions.contract.ts';
 import type { ShownQuestion } from './open-questions.contract.ts';
@@ -9,7 +11,7 @@ checkQuestions('by key', () => {
   return {
     ask({ key: wanted, params }, signal) {
       const key = questions.toKey(wanted, 'q');
-      return questions.open(key, { key, message: String(params?.message) }, signal, call.signal);
+      return questions.open(key, { key, message: String(params?.message) }, { asker: signal, call: call.signal });
     },
     shown: async () => Array.from(questions.entries(), ([, question]) => question),
     answer: (key, action) => questions.answer(key, { action }),
@@ -30,7 +32,7 @@ it('only questions that are taken back are reported, when they are no longer ope
   const onWithdrawn = vi.fn((question: string) => expect(questions.get(question)).toBeUndefined());
   const questions: OpenQuestions<string> = new OpenQuestions<string>({ onWithdrawn });
   const asked = ['answered', 'refused', 'aborted', 'withdrawn', 'left'].map((key) =>
-    questions.open(key, key, controller.signal).catch((error: Error) => error.message),
+    questions.open(key, key, { asker: controller.signal }).catch((error: Error) => error.message),
   );
   questions.answer('answered', {});
   questions.refuse('refused', new Error('no'));
@@ -40,6 +42,24 @@ it('only questions that are taken back are reported, when they are no longer ope
   controller.abort();
   expect(onWithdrawn.mock.calls).toEqual([['withdrawn']]);
   expect(await Promise.all(asked)).toMatchObject([{}, 'no', 'over', 'Request cancelled', 'over']);
+});
+
+it('says in which of four ways a question ended without an answer', async () => {
+  const [call, gone, asker] = [new AbortController(), new AbortController(), new AbortController()];
+  const questions = new OpenQuestions<string>();
+  const outcomes = [
+    questions.open('cancelled', '', { call: call.signal }),
+    questions.open('gone', '', { call: gone.signal }),
+    questions.open('withdrawn', '', { call: call.signal, asker: asker.signal }),
+    questions.open('answered', '', { call: call.signal }),
+  ].map((answer) => answer.catch(outcomeOf));
+  questions.withdraw('answered', cancelledError('answered'));
+  asker.abort(new CancelledByPeer({ reason: 'the server no longer asks' }));
+  gone.abort(CLIENT_GONE);
+  call.abort(new CancelledByPeer({ reason: 'the user stopped it' }));
+  expect(await Promise.all(outcomes)).toEqual(['cancelled', 'gone', 'withdrawn', 'answered']);
+  const late = questions.open('late', '', { call: gone.signal }).catch(outcomeOf);
+  expect(await late).toBe('gone');
 });
 
 it('of too many questions the oldest is refused, and not reported as taken back', async () => {

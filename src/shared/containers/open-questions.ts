@@ -4,18 +4,23 @@
 //    answer another question.
 // 3. Nothing stays behind at the signals, which may outlive the question.
 import type { Abortable } from '../cancellation.ts';
-import { GatewayError } from '../errors.ts';
+import { cancelledBy, cancelledError } from '../cancelled-error.ts';
 import type { Settlers } from '../timing.ts';
 
 /** Questions that arrive within this time form one round: long enough for those that are sent together, too short to be noticed. */
 export const TOGETHER_MS = 40;
 
-type Signals = readonly (Abortable | undefined)[];
+/** What ends a question before its answer. */
+interface QuestionSignals {
+  /** The call during which it is asked. */
+  call?: Abortable | undefined;
+  /** The asker, which withdraws a question that is no longer of use. */
+  asker?: Abortable | undefined;
+}
 
 interface OpenQuestion<Q, A> extends Settlers<A> {
   readonly question: Q;
-  readonly signals: Signals;
-  readonly withdraw: () => void;
+  readonly callOff: () => void;
 }
 
 interface OpenQuestionsOptions<Q> {
@@ -47,12 +52,19 @@ export class OpenQuestions<Q, A = Record<string, unknown>> {
   }
 
   /** Resolves with the answer. Rejects with CANCELLED as soon as a signal aborts; if one has, nothing is opened. */
-  open(key: string, question: Q, ...signals: Signals): Promise<A> {
-    for (const signal of signals) if (signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
-    const withdraw = (): void => this.withdraw(key);
-    for (const signal of signals) signal?.addEventListener('abort', withdraw, { once: true });
+  open(key: string, question: Q, { call, asker }: QuestionSignals = {}): Promise<A> {
+    if (call?.aborted) return Promise.reject(cancelledBy(call));
+    if (asker?.aborted) return Promise.reject(cancelledError('withdrawn'));
+    const onCallEnd = (): void => this.withdraw(key, cancelledBy(call));
+    const onWithdrawn = (): void => this.withdraw(key);
+    call?.addEventListener('abort', onCallEnd, { once: true });
+    asker?.addEventListener('abort', onWithdrawn, { once: true });
+    const callOff = (): void => {
+      call?.removeEventListener('abort', onCallEnd);
+      asker?.removeEventListener('abort', onWithdrawn);
+    };
     if (this.#open.size >= (this.#options.max ?? Infinity)) this.#refuseOldest();
-    return new Promise((resolve, reject) => this.#open.set(key, { question, signals, withdraw, resolve, reject }));
+    return new Promise((resolve, reject) => this.#open.set(key, { question, callOff, resolve, reject }));
   }
 
   get(key: string): Q | undefined {
@@ -82,22 +94,22 @@ export class OpenQuestions<Q, A = Record<string, unknown>> {
     return Array.from(this.#open.keys(), (key) => this.refuse(key, reason)!);
   }
 
-  withdraw(key: string): void {
+  withdraw(key: string, reason: Error = cancelledError('withdrawn')): void {
     const open = this.#take(key);
     if (!open) return;
-    open.reject(new GatewayError('CANCELLED'));
+    open.reject(reason);
     this.#options.onWithdrawn?.(open.question);
   }
 
   #refuseOldest(): void {
-    for (const key of this.#open.keys()) return void this.refuse(key, new GatewayError('CANCELLED'));
+    for (const key of this.#open.keys()) return void this.refuse(key, cancelledError('withdrawn'));
   }
 
   #take(key: string): OpenQuestion<Q, A> | undefined {
     const open = this.#open.get(key);
     if (!open) return undefined;
     this.#open.delete(key);
-    for (const signal of open.signals) signal?.removeEventListener('abort', open.withdraw);
+    open.callOff();
     return open;
   }
 }

@@ -4,7 +4,7 @@
 // 2. A lock whose process has died is removed by those who wait for it, one at a time: they take a lock of their own for that, named after the
 //    dead holder. No holder comes back under the same name, so nobody removes a lock that was taken since.
 import { mkdirSync } from 'node:fs';
-import { lstat, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import type * as Files from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock, ticksOf } from '../clock.ts';
@@ -27,10 +27,12 @@ const DEAD_MS = 120_000;
 
 let found: LeaseHolder | undefined;
 
+// `wrap` loads this file before its first answer, and these two parts of Node take milliseconds (in Node 24 the first one loads the second).
+const files = (): typeof Files => process.getBuiltinModule('node:fs/promises');
+const hostName = (): string => process.getBuiltinModule('node:os').hostname();
+
 /** A process of another machine is never judged by its number here. */
 function thisProcess(): LeaseHolder {
-  // Loaded late: `wrap` loads this file before its first answer, and `node:os` takes milliseconds.
-  const hostName = (): string => process.getBuiltinModule('node:os').hostname();
   return (found ??= createLeaseHolder(identifyProcess() ?? { space: hostName(), pid: process.pid, start: '' }));
 }
 
@@ -52,6 +54,7 @@ export async function withFileLock<T>({ path, waitMs, onLate }: FileLockOptions,
 
 /** False if another process, or another call of this one, has it. */
 async function take(path: string, holder: string): Promise<boolean> {
+  const { symlink, writeFile } = files();
   try {
     await symlink(holder, path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'EEXIST') throw error;
@@ -65,7 +68,7 @@ async function take(path: string, holder: string): Promise<boolean> {
 }
 
 async function release(path: string, holder: string): Promise<void> {
-  if ((await holderOf(path)) === holder) await rm(path, { force: true });
+  if ((await holderOf(path)) === holder) await files().rm(path, { force: true });
 }
 
 async function removeDead(path: string, holder: string): Promise<void> {
@@ -82,10 +85,13 @@ async function removeDead(path: string, holder: string): Promise<void> {
 
 /** Empty if there is no lock. */
 function holderOf(path: string): Promise<string> {
+  const { readlink, readFile } = files();
   return readlink(path).catch(() => readFile(path, 'utf8').catch(() => ''));
 }
 
 async function isOld(path: string): Promise<boolean> {
-  const { mtimeMs } = await lstat(path).catch(() => ({ mtimeMs: Infinity }));
+  const { mtimeMs } = await files()
+    .lstat(path)
+    .catch(() => ({ mtimeMs: Infinity }));
   return systemClock.now() - mtimeMs > DEAD_MS;
 }

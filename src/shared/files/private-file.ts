@@ -32,13 +32,26 @@ export function writePrivateFile(path: string, text: string): void {
   }
 }
 
-/** Undefined if there is no such file. */
+const OTHERS_WRITE = 0o022;
+
+/** What this process believes: keys, pairings, pins. Undefined if there is no such file. Throws if another user than root could have written it. */
 export function readIfThere(path: string): string | undefined {
+  let file: number;
   try {
-    return readFileSync(path, 'utf8');
+    file = openSync(path, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
+  }
+  try {
+    const { mode, uid } = fstatSync(file);
+    const own = process.getuid?.();
+    const isForeign = own !== undefined && ((uid !== own && uid !== 0) || (mode & OTHERS_WRITE) !== 0);
+    if (isForeign)
+      throw new Error(`${path} can be written by others, and is not used: look at it, then own it (chmod 600)`);
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
   }
 }
 

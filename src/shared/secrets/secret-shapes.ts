@@ -1,5 +1,5 @@
 // What may be a secret in a configuration, by its name or its look. It errs on the side of too much, since a value is only hidden from view.
-import { secrets } from './secrets.ts';
+import { isMixed, secrets } from './secrets.ts';
 
 const SECRET_NAME =
   /auth|cookie|token|secret|passw|credential|(?:api|access|private|subscription)[-_]?key|^-*key$|session/i;
@@ -9,6 +9,9 @@ const SECRET_VALUE =
 const SECRET_VARIABLE = /pass|pwd|creds|pin$|key$/i;
 /** Values that say nothing about anybody. */
 const PLAIN = /^(?:true|false|null|none|\d{1,3})$/i;
+/** Short names of versions, encodings and machines. */
+const KNOWN =
+  /^(?:utf-?(?:8|16)(?:le|be)?|latin1|ipv[46]|node-?\d+|python\d?|es\d+|sha-?\d+|h26[45]|x86_64|x64|arm64|amd64|http2|v?\d[\w.-]*|[a-z]{2}-[a-z]{2,4}-?\d|gpt-\w+)$/i;
 /** Paths, numbers and single words, of variables whose names do not suggest a secret. */
 const HARMLESS = /^(?:~|\.{0,2}[/\\]|[A-Za-z]:[/\\])|^[\d.,:]+$|^[A-Za-z]{1,12}$/;
 
@@ -78,7 +81,8 @@ export function registerArgumentSecrets(args: readonly string[]): void {
 function isPlain(name: string, value: string): boolean {
   if (PLAIN.test(value)) return true;
   if (SECRET_NAME.test(name) || SECRET_VARIABLE.test(name) || SECRET_VALUE.test(value)) return false;
-  return value.length < LONG || HARMLESS.test(value);
+  if (HARMLESS.test(value)) return true;
+  return value.length < LONG && (value.length < LONG - 1 || !isMixed(value) || KNOWN.test(value));
 }
 
 /** Parts of a URL may be encoded, and a login is `user:password`. */

@@ -38,6 +38,37 @@ describe('the mask', () => {
     expect(short.mask('pin12, "pin12" spin12 pin123 abc')).toBe('[redacted], "[redacted]" spin12 pin123 abc');
   });
 
+  it('hides values of six and seven characters anywhere, and encoded, if they mix letters and digits', () => {
+    const mixed = masking('abc1234');
+    expect(mixed.mask('xabc1234y abc1234')).toBe('x[redacted]y [redacted]');
+    expect(mixed.mask(btoa('user:abc1234'))).not.toContain(btoa('user:abc1234').slice(7, -2));
+  });
+
+  it.each([
+    ['Authorization: Bearer zY8-q.w~e+r/t=', 'Authorization: Bearer [redacted]'],
+    ['"authorization":"Bearer zY8qwert"', '"authorization":"Bearer [redacted]"'],
+    ['got bearer opaque', 'got bearer [redacted]'],
+    ['Basic dXNlcjpwYXNz, twice', 'Basic [redacted], twice'],
+    ['DPoP token-1-of-somebody', 'DPoP [redacted]'],
+    ['POST /token?access_token=zY8q&x=1', 'POST /token?access_token=[redacted]&x=1'],
+    ['{"refresh_token": "zY8q-wert","x":1}', '{"refresh_token": "[redacted]","x":1}'],
+    ['key sk-abcdefghijklmnop1 is bad', 'key [redacted] is bad'],
+    ['a ghp_abcdefghijklmnop123456', 'a [redacted]'],
+  ])('hides what a peer presents as a token, though it does not know it: %s', (text, shown) => {
+    expect(masking().mask(text)).toBe(shown);
+  });
+
+  it.each([
+    'send it as Authorization: Bearer TOKEN',
+    'it needs a Bearer token.',
+    'WWW-Authenticate: Bearer realm="mcp", error="invalid_token"',
+    'Basic authentication is not supported',
+    'give "clientSecret" and the access_token of the user',
+    'Bearer ${TOKEN}',
+  ])('leaves words about tokens as they are: %s', (text) => {
+    expect(masking().mask(text)).toBe(text);
+  });
+
   it('hides the longer of two secrets, signs of patterns included', () => {
     expect(masking('secret(1', 'secret(1).*').mask('x secret(1).* y')).toBe('x [redacted] y');
   });

@@ -6,12 +6,20 @@ import { MAX_PASSING_SECRETS } from '../limits.ts';
 
 export const MASKED = '[redacted]';
 
-/** Shorter values are found only as whole words: a few letters in a row occur by chance. */
+/** Shorter values are found only as whole words: a few letters in a row occur by chance. Letters mixed with digits do so less often. */
 const LONG = 8;
+const LONG_IF_MIXED = 6;
 /** Shorter ones are not masked. */
 const SHORTEST = 4;
 /** Signed tokens (JWT), from anybody. */
 const SIGNED = String.raw`(?<![\w-])eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+`;
+/** What follows the name of a scheme, as a server may print it: `Authorization: Bearer …`. Not words about it, nor parameters of a challenge. */
+const ABOUT = String.raw`(?:(?:access|and|are|auth|authentication|authorization|challenge|credentials?|for|format|headers?|in|is|login|must|needed|not|or|realm|required|schemes?|tokens?|was|with|[A-Z_]+)(?![\w~+/=-])|[\w-]+=["']|\$\{|…|\[redacted)`;
+const PRESENTED = String.raw`(?<=\b(?:[Bb]earer|BEARER|[Bb]asic|BASIC|DPoP|dpop)[ \t]{1,4}["']?)(?!${ABOUT})[^\s"',;<>]{4,}`;
+/** Members and parameters that hold nothing else. */
+const NAMED = String.raw`(?<=(?:access_token|refresh_token|id_token|client_secret|client_assertion|api_key|apikey|password)["']?(?:=|: ?["']))[^\s"',;&<>]{4,}`;
+/** Keys of well-known services. */
+const ISSUED = String.raw`(?<![\w-])(?:sk-[\w-]{16,}|gh[opsur]_\w{16,}|github_pat_\w{16,}|xox[abprs]-[\w-]{10,}|glpat-[\w-]{16,}|AKIA[A-Z0-9]{16})`;
 
 export class Secrets {
   /** Of the configuration. */
@@ -61,11 +69,20 @@ export class Secrets {
 export const secrets: Secrets = new Secrets();
 
 function toPattern(values: string[]): RegExp {
-  const long = new Set(values.filter((value) => value.length >= LONG).flatMap(spellings));
-  const short = values.filter((value) => value.length < LONG);
+  const long = new Set(values.filter(isDistinct).flatMap(spellings));
+  const short = values.filter((value) => !isDistinct(value));
   const longest = [...long].sort((a, b) => b.length - a.length).map(escape);
   const alone = short.length === 0 ? [] : [`(?<!\\w)(?:${short.map(escape).join('|')})(?!\\w)`];
-  return new RegExp([...longest, SIGNED, ...alone].join('|'), 'g');
+  return new RegExp([...longest, SIGNED, ISSUED, PRESENTED, NAMED, ...alone].join('|'), 'g');
+}
+
+function isDistinct(value: string): boolean {
+  return value.length >= LONG || isMixed(value);
+}
+
+/** Short, and hardly a word: letters and digits together. */
+export function isMixed(value: string): boolean {
+  return value.length >= LONG_IF_MIXED && /\d/.test(value) && /[A-Za-z]/.test(value);
 }
 
 /** The value as it may be written in a text, in JSON, in a URL and in base64. */

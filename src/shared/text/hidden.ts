@@ -54,3 +54,17 @@ export function withoutCovert(text: string): string {
 export function hasCovert(text: string): boolean {
   return withoutCovert(text).length !== text.length;
 }
+
+/**
+ * Everything that a person cannot see, or cannot tell from a plain space: what Unicode says may be ignored (joiners, selectors, tags, fillers), controls, characters that
+ * no font has, symbols that are blank (U+2800, U+FFFC and others), and spaces of other widths.
+ */
+const UNSEEN =
+  '[\\p{Default_Ignorable_Code_Point}\\p{C}\\p{Zl}\\p{Zp}\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u2800\\u3000\\uFFFC\\u{16FE4}\\u{1D159}]';
+let unseen: RegExp | undefined;
+
+/** Replaces each character that a person does not see. */
+export function replaceUnseen(text: string, replace: (character: string) => string): string {
+  unseen ??= new RegExp(UNSEEN, 'gu');
+  return text.replace(unseen, replace);
+}

@@ -6,6 +6,7 @@ import type { Question } from '../../flow/question/question.ts';
 import { isRequired } from '../../flow/question/answer-schema.ts';
 import { isIdle, isEnded } from '../../flow/header.ts';
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
+import type { Turn } from '../../flow/session/turn/turn.ts';
 import type { FlowStore } from '../../flow/store/store.ts';
 import type { TestUser } from './test-user.ts';
 
@@ -39,7 +40,11 @@ export class OtherParties {
       const header = (await this.#store.load(id))?.header;
       if (!header || isEnded(header)) return;
       for (const question of header.current as Question[]) await this.#answer(header, question);
-      for (const { kind, key } of header.waits ?? []) if (kind === 'event') await this.#deliver(header, key);
+      for (const { kind, key } of header.waits ?? []) {
+        if (kind !== 'event') continue;
+        this.#person.use(key);
+        await this.#deliver(header, key);
+      }
       this.#refuseEndless(header);
     } catch (thrown) {
       this.#fail(this.#person.fail((thrown as Error).message));
@@ -54,9 +59,19 @@ export class OtherParties {
     const value = this.#person.say(key, `for ${principal}: ${prompt.message}`, { isNeeded: isRequired(question) });
     if (value instanceof NoAnswer && value.no === 'timeout') return;
     const answer = value instanceof NoAnswer ? { promptId, no: value.no } : { promptId, value };
-    const { verdicts = {} } = await this.#sessions.answer({ principal, sessionId, answers: [answer] });
+    const { verdicts = {} } = await this.#sessions
+      .answer({ principal, sessionId, answers: [answer] })
+      .catch((thrown: unknown) => this.#unlessWithdrawn(sessionId, promptId, thrown));
     const verdict = verdicts[promptId];
     if (verdict?.valid === false) throw new Error(`The answer to ${key} was refused: ${verdict.error}`);
+  }
+
+  /** Somebody else was faster: the question has lost a race. */
+  async #unlessWithdrawn(sessionId: string, promptId: string, thrown: unknown): Promise<Pick<Turn, 'verdicts'>> {
+    const header = (await this.#store.load(sessionId))?.header;
+    const isOpen = (header?.current as Question[] | undefined)?.some((one) => one.promptId === promptId);
+    if (isOpen) throw thrown;
+    return {};
   }
 
   async #deliver({ id: sessionId }: Header, event: string): Promise<void> {

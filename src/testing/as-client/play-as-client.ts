@@ -5,11 +5,11 @@ import { connectFlows } from '../../flow/client/flow-client.ts';
 import type { AnyFlow } from '../../flow/define.ts';
 import { memoryStore } from '../../flow/store/memory.ts';
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
-import { CrashPoints, observeFlow, UNREACHABLE_URL } from '../../flow/testing/test-stage.ts';
-import type { Observation, StepSeen } from '../../flow/testing/test-stage.ts';
+import { CrashPoints, createObservation, observeFlow, UNREACHABLE_URL } from '../../flow/testing/test-stage.ts';
+import type { StepSeen } from '../../flow/testing/test-stage.ts';
 import { serveFlows } from '../../flow/wire/serve-flows.ts';
 import type { ServeFlowsOptions } from '../../flow/wire/serve-flows.ts';
-import { CANCEL } from '../../gateway/flow/play/flow-run.ts';
+import { CANCEL, DECLINE } from '../../gateway/flow/play/flow-run.ts';
 import type { Prompt } from '../../protocol/form/prompt.ts';
 import { createServer } from '../../server/create-server.ts';
 import type { ParleyServer } from '../../server/create-server.ts';
@@ -79,7 +79,10 @@ export async function playAsClient(
         ? natively(server, person, call)
         : called(server, new CallingClient({ how, person, watched, maxRounds }), call);
     const outcome = await Promise.race([played, others.failed]);
-    const { asked, rounds, ways } = person;
+    const { asked, rounds, ways, leftOver } = person;
+    // Arguments answer questions before they are asked, and a failure says for itself that the play ended early.
+    if (how.plays !== 'arguments' && !outcome.isError && leftOver.length > 0)
+      throw person.fail(`The flow never asked for ${leftOver.join(', ')}`);
     return { ...outcome, asked, rounds, ways: [...ways], steps: seen.steps, kept: watched.made > 0 };
   } catch (thrown) {
     throw person.problem ?? thrown;
@@ -97,7 +100,7 @@ interface ServeTestOptions {
 
 function serve(flow: AnyFlow, { how: { plays, channels }, options, onWritten }: ServeTestOptions) {
   const watched = watchStore(options.store ?? memoryStore(), onWritten);
-  const seen: Observation = { steps: [] };
+  const seen = createObservation();
   const observable = observeFlow(flow, new CrashPoints(), seen);
   // By default a slow flow becomes a task after some time; a test needs it at once or never.
   const served = { ...observable, options: { ...observable.options, long: plays === 'task' } };
@@ -120,7 +123,8 @@ async function natively(server: ParleyServer, person: TestUser, { tool, args }: 
     person.see('prompt');
     const key = prompt.promptId?.replace(/~\d+$/, '') ?? '';
     const value = person.say(key, prompt.message, { isNeeded: isNeeded(prompt) });
-    return value instanceof NoAnswer ? CANCEL : (value ?? null);
+    if (value instanceof NoAnswer) return value.no === 'declined' ? DECLINE : CANCEL;
+    return value ?? null;
   };
   const { result, success, summary } = await client.run(tool, args, { onPrompt });
   return { result: success ? result : summary, isError: !success };

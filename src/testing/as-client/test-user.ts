@@ -17,12 +17,26 @@ export class TestUser {
   rounds = 0;
   /** The first failure. */
   problem: Error | undefined;
-  readonly #answers: ReadonlyMap<string, unknown>;
+  readonly #answers: ReadonlyMap<string, { value: unknown; key: string }>;
+  /** Keys of answers that were asked for. */
+  readonly #played = new Set<string>();
 
   constructor(answers: Record<string, unknown>) {
     this.#answers = new Map(
-      Object.entries(answers).flatMap(([name, value]) => [[name, value], ...partsOf(name, value)]),
+      Object.entries(answers).flatMap(([key, value]) =>
+        [[key, value] as [string, unknown], ...partsOf(key, value)].map(([name, own]) => [name, { value: own, key }]),
+      ),
     );
+  }
+
+  /** Something other than a question of this user has asked for the answer. */
+  use(key: string): void {
+    this.#played.add(key);
+  }
+
+  /** Keys of answers that nothing has asked for. */
+  get leftOver(): string[] {
+    return [...new Set([...this.#answers.values()].map(({ key }) => key))].filter((key) => !this.#played.has(key));
   }
 
   /** Counts a round. */
@@ -51,7 +65,7 @@ export class TestUser {
   ): unknown {
     if (this.asked.includes(name)) throw this.fail(`The answer to ${name} was refused: ${message}`);
     this.asked.push(name);
-    const value = this.#answers.get(name) ?? this.#ticked(name);
+    const value = this.#take(name) ?? this.#ticked(name);
     if (value === undefined && isNeeded) throw this.fail(`There is no answer to ${name}: ${message}`);
     return isObject(field) ? asShown(value, field) : value;
   }
@@ -61,10 +75,16 @@ export class TestUser {
     return this.problem;
   }
 
+  #take(name: string): unknown {
+    const found = this.#answers.get(name);
+    if (found) this.#played.add(found.key);
+    return found?.value;
+  }
+
   /** `extras: bag` is one checkbox of the answer to `extras`. */
   #ticked(name: string): boolean | undefined {
     const [, list, option] = /^(.*?): (.*)$/s.exec(name) ?? [];
-    const chosen = list === undefined ? undefined : this.#answers.get(list);
+    const chosen = list === undefined ? undefined : this.#take(list);
     return Array.isArray(chosen) ? chosen.map(String).includes(option!) : undefined;
   }
 }

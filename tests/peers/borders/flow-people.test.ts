@@ -59,7 +59,8 @@ const review = flow({ name: 'review', limits: { duration: '1d' } }, async (ask) 
 let server: ParleyServer;
 let url: string;
 beforeAll(async () => {
-  const identify = ({ headers }: { headers: Record<string, unknown> }) => headers['x-user'] as string | undefined;
+  const identify = ({ headers }: { headers: Record<string, unknown> }) =>
+    (headers['x-user'] as string | undefined) ?? null;
   server = createServer({ name: 'reviews', version: '1', log: createLog({ level: 'silent' }), identify });
   serveFlows(server, [review]);
   ({ url } = await server.listen({ port: 0 }));

@@ -62,7 +62,7 @@ describe("a server's tool that is called parley_answer", () => {
     expect(await said(other.callTool({ name: 'parley_answer' }))).toMatch(/^refused/);
   });
 
-  test('is asked about like any other that may destroy', async () => {
+  test('is called by its full name alone, and asked about like any other that may destroy', async () => {
     const url = await serve({
       steps: [approve({ when: { allow: ['greet'], ask: 'destructive' } })],
       ask: { trust: 'all' },
@@ -74,8 +74,27 @@ describe("a server's tool that is called parley_answer", () => {
       questions++;
       return { action: 'decline' };
     });
-    expect(await said(other.callTool({ name: 'parley_answer' }))).not.toContain('the tool of the server ran');
+    expect(await said(other.callTool({ name: 'parley_answer' }))).toMatch(/^refused: .*parley_answer/);
+    expect(questions).toBe(0);
+    expect(await said(other.callTool({ name: 'desk__parley_answer' }))).not.toContain('the tool of the server ran');
     expect(questions).toBe(1);
+  });
+
+  test.each([
+    ['one server', { desk: posing() }, 'always'],
+    ['several, with bare names', { desk: posing(), spare: posing() }, 'on-collision'],
+    ['several', { desk: posing(), spare: posing() }, 'always'],
+  ] as const)('never gets a call of that name, with or without a handle: %s', async (_, servers, names) => {
+    const url = await serve({ servers, names });
+    const asks = [await v1(url), await v1(url, () => ({ action: 'accept', content: {} }))];
+    for (const client of asks) {
+      await client.listTools();
+      const handle = 'ask_AAAAAAAAAAAAAAAAAAAAAA';
+      for (const args of [undefined, {}, { handle, answer: { who: 'Ann' } }, { answer: { who: 'Ann' } }]) {
+        const call = client.callTool({ name: 'parley_answer', ...(args && { arguments: args }) });
+        expect(await said(call)).not.toContain('the tool of the server ran');
+      }
+    }
   });
 
   test('does not get the answers of users', async () => {

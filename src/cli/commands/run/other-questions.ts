@@ -16,13 +16,26 @@ export interface OtherQuestion {
   principal: string | undefined;
 }
 
-/** Waits until the session asks anyone something, or ends; also through sleeps and pauses. */
-export async function playToRest(sessions: Sessions, turn: Turn): Promise<Turn> {
+/** Waits until the session asks anyone something, or ends; also through sleeps and pauses. `onSleep` is called before a long one. */
+export async function playToRest(sessions: Sessions, turn: Turn, onSleep: (text: string) => void): Promise<Turn> {
   let last = await afterSteps(turn);
   while (!isEnded(last.header) && last.questions.length === 0 && !waitsForOthers(last)) {
+    const text = describeSleep(last, sessions.context.clock.now());
+    if (text !== undefined) onSleep(text);
     last = await waitForTurn(sessions, last.header, afterSteps);
   }
   return last;
+}
+
+const LONG_MS = 10_000;
+
+/** Undefined if it does not last. */
+function describeSleep({ header }: Turn, now: number): string | undefined {
+  const until = nextDeadline(header);
+  if (until === Infinity || until - now < LONG_MS) return undefined;
+  const keys = (header.waits ?? []).map(({ key }) => key).join(', ');
+  const when = new Date(until).toISOString();
+  return `Sleeps until ${when} (${keys}): this command really waits. Ctrl+C ends it; testFlow plays the flow without waiting.`;
 }
 
 function waitsForOthers(turn: Turn): boolean {

@@ -185,7 +185,7 @@ interface PlaySignals {
 /** Undefined if a signal stopped it. */
 async function playOn(started: Turn, playing: FlowPlay, watched: PlaySignals): Promise<Turn | undefined> {
   const { sessions, answers, asked: names } = playing;
-  const rest = (next: Turn): Promise<Turn> => playToRest(sessions, next);
+  const rest = (next: Turn): Promise<Turn> => playToRest(sessions, next, (text) => playing.print.note(text));
   let turn = await rest(started);
   const asked = { ...TERMINAL_USER, sessionId: turn.header.id };
   let rounds = 0;

@@ -1,7 +1,7 @@
 // `parley serve`: serves the servers of a configuration to all clients behind one URL, or on stdio. It imports only what reads a
 // configuration, so that servers can start while the rest of the code loads.
 import { enabledServers, isForFlowsOnly } from '../../../config/config.ts';
-import type { ParleyConfig } from '../../../config/config.ts';
+import type { CommandServer } from '../../../config/config.ts';
 import type { LoadOptions } from '../../../config/read/load-config.ts';
 import { prestart, stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -12,6 +12,7 @@ import { gatewayId, findStartLoop } from '../../running/gateway-id.ts';
 import { untilSignal } from '../../signals.ts';
 import type { Printer } from '../../terminal/print.ts';
 import { loadCommandConfig, toProblemLines } from '../../trust/load-command-config.ts';
+import type { CommandConfig } from '../../trust/load-command-config.ts';
 
 /** The address of the gateway, once it listens. */
 export interface OwnListener {
@@ -38,7 +39,7 @@ export async function runServe(command: ServeCommand, print: Printer): Promise<n
     print.problem(round);
     return 1;
   }
-  startNeeded(command, found.config, id);
+  startNeeded(command, found, id);
   try {
     return await (await import('./serve-config.ts')).serveConfig(command, { ...found, id, own }, print);
   } catch (thrown) {
@@ -68,15 +69,24 @@ export function chooseTransports(
 }
 
 /** Starts the eager servers at once. With a client on stdin, starts all servers at its first message. */
-function startNeeded(command: ServeCommand, config: ParleyConfig, id: string): void {
+function startNeeded(command: ServeCommand, { config, checkStart }: CommandConfig, id: string): void {
   const hasClient = chooseTransports(command, config.listen).stdio;
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
   void untilSignal(); // from here on a signal must end the servers, too
   for (const [, server] of needed) {
     if (!('command' in server)) void import('../../../gateway/upstream/links/streamable-http.ts'); // most URLs use it; load it while other files load
   }
+  // The first message may come long after the file was judged. Opening the server says why it does not start.
+  const isAsTrusted = ({ command: name, args, env, cwd }: CommandServer): boolean => {
+    try {
+      checkStart?.({ command: name, args: [...args], env: { ...env }, cwd });
+      return true;
+    } catch {
+      return false;
+    }
+  };
   const start = (): void => {
-    for (const [, server] of needed) if ('command' in server) prestart({ ...server, id });
+    for (const [, server] of needed) if ('command' in server && isAsTrusted(server)) prestart({ ...server, id });
   };
   if (hasClient) onFirstMessage(start);
   else start();

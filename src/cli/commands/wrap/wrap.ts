@@ -31,16 +31,33 @@ import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
 import type { OpenedPort, ServeTarget } from '../../serving/serve-until-end.ts';
 import { tellPerson } from '../../serving/tell-person.ts';
 import { createCliLog } from '../../terminal/cli-log.ts';
-import { explainStartFailure } from '../../terminal/format-error.ts';
+import { explainStartFailure, formatError } from '../../terminal/format-error.ts';
 import type { Printer } from '../../terminal/print.ts';
 import { ServerStderr } from './server-stderr.ts';
 import { createWrapChecks } from './wrap-checks.ts';
+import type { WrapSteps, WrappedBehind } from './wrap-steps.ts';
 import type { WrappedPort } from './wrapped-port.ts';
 import { WrappedServer } from './wrapped-server.ts';
 
 const AGAIN = ' It is retried when a client connects.';
 
-export async function runWrap(command: WrapCommand, { print, id }: { print: Printer; id: string }): Promise<number> {
+export async function runWrap(command: WrapCommand, context: RunContext): Promise<number> {
+  try {
+    return await wrapServer(command, context);
+  } catch (thrown) {
+    if (!(thrown instanceof GatewayError && thrown.code === 'BAD_OPTION')) throw thrown;
+    context.print.problem(`--step ${formatError(thrown)}`);
+    await stopUnusedPrestarted();
+    return 2;
+  }
+}
+
+interface RunContext {
+  print: Printer;
+  id: string;
+}
+
+async function wrapServer(command: WrapCommand, { print, id }: RunContext): Promise<number> {
   const { server, revision, port, host } = command;
   const stderr = new ServerStderr((text) => process.stderr.write(text));
   const log = stderr.in(createCliLog(command.log ?? 'error'));
@@ -62,8 +79,10 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
   if (port === undefined) onWelcome(); // only a port has one
   const wrapped = toWrapped(command, { target, stderr, asked, print, welcomed });
   const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
+  const steps = command.steps.length > 0 ? await openSteps(command.steps, { name, target: wrapped, log }) : undefined;
   const layers = { audit: audit && toAuditLayer(name, audit.record), observe, questions: asking.layer };
-  const front = createServeContext(createPipeline(wrapped, layers), { ...parts, audit: audit?.record });
+  const pipeline = createPipeline(steps?.target ?? wrapped, { ...layers, flows: steps?.flows });
+  const front = createServeContext(pipeline, { ...parts, audit: audit?.record });
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {
     stdio: () => acceptStdio(front),
@@ -80,7 +99,12 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
       // Report a mistyped command even if no client has asked for the server.
       if (!wrapped.hasFailed && !isThere(server)) await wrapped.ready();
       wrapped.leave();
-      return Promise.all([asking.close(), target.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
+      return Promise.all([
+        asking.close(),
+        steps?.close(),
+        target.close().finally(() => audit?.close()),
+        stopUnusedPrestarted(),
+      ]);
     },
   };
   // On stdio the only client declares its capabilities in its first message, so no second server process is needed.
@@ -88,6 +112,12 @@ export async function runWrap(command: WrapCommand, { print, id }: { print: Prin
     ? serveStdio(served, print)
     : onPort(command, { served, wrapped, target, opened: () => atPort!, onWelcome }, print));
   return wrapped.hasFailed ? 1 : status;
+}
+
+/** Loaded only if there are steps: on stdio, every file that is not loaded makes the first answer earlier. */
+async function openSteps(files: readonly string[], behind: WrappedBehind): Promise<WrapSteps> {
+  const { WrapSteps: Steps } = await import('./wrap-steps.ts');
+  return Steps.open(files, behind);
 }
 
 /** How people are asked, and which clients may answer for a person. */
@@ -171,9 +201,8 @@ async function createCallLogLayer(name: string): Promise<Layer> {
   return (next) => new ObservedLayer(next, around);
 }
 
-/** The wrapped server is the one that every call is for. */
-function toAuditLayer(name: string, record: RecordAudit): Layer {
-  return (next) => new AuditLayer(next, { record: (event) => record({ ...event, server: name }), clock: systemClock });
+function toAuditLayer(server: string, record: RecordAudit): Layer {
+  return (next) => new AuditLayer(next, { record, clock: systemClock, server });
 }
 
 function isThere(server: CommandAddress | UrlAddress): boolean {
@@ -190,11 +219,14 @@ interface WrapContext {
   onWelcome: () => void;
 }
 
-/** Starts the server at once. If its command cannot run, there is nothing to serve, and the command ends. */
+/**
+ * Starts a command at once; if it cannot run, there is nothing to serve, and we end. A server with a URL hears nothing before the first client: what it is
+ * asked first depends on that client.
+ */
 async function onPort(command: WrapCommand, context: WrapContext, print: Printer): Promise<number> {
   const { served, wrapped, target, onWelcome } = context;
   const { server, port, host, open } = command;
-  const first = wrapped.ready();
+  const first = 'command' in server ? wrapped.ready() : Promise.resolve();
   if (!isThere(server)) {
     onWelcome();
     await first; // it prints the reason

@@ -85,6 +85,9 @@ export class WrappedServer extends TargetLayer {
   }
 
   #meet(client: ClientView): void {
+    const last = this.#last;
+    // Without a session every request is a client of its own.
+    if (last?.revision === client.revision && last.dialect === client.dialect) return;
     if (!this.#target.status.server) return;
     this.#last = client;
     const key = `${client.dialect} ${client.revision}`;

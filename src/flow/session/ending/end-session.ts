@@ -9,6 +9,7 @@ import { ENDING_GRACE_MS } from '../turn/background-session.ts';
 import type { LiveSession, Turn } from '../turn/turn.ts';
 import { buildTrail } from './ended-record.ts';
 import type { Sessions } from '../sessions.ts';
+import { toTombstoneMs } from '../flow-limits.ts';
 import type { SessionContext } from '../session-context.ts';
 import { unlessLate } from '../../../shared/timing.ts';
 
@@ -65,7 +66,7 @@ async function endedAtOnce(context: SessionContext, { stored, ending }: EndReque
   if (notUndone) log.error({ tool: header.tool, session: toShortId(header.id), steps: left }, 'flow.not-undone');
   const trail = await buildTrail(context, header.id, [{ t: 'end', why: endReason(ending), ts: now }]);
   const patch = { state, reason, current, lastActivityAt, pending: undefined, handed: undefined, notUndone, trail };
-  const done = await store.commit(header.id, header.rev, { patch, tombstoneMs: limits.tombstoneMs });
+  const done = await store.commit(header.id, header.rev, { patch, tombstoneMs: toTombstoneMs(limits, header) });
   if (!done.ok) return undefined;
   counts.wrote(header, { ...header, ...patch }, []);
   return { header: { ...seen, rev: done.rev }, questions: [] };

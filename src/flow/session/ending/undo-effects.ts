@@ -5,6 +5,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { pause, unlessAborted } from '../../../shared/timing.ts';
 import type { AnyFlow } from '../../define.ts';
 import { BodyRun } from '../../engine/body-run.ts';
+import { findPlace } from '../../engine/misuse.ts';
 import type { StepSpec } from '../../engine/pending-ask.ts';
 import { fold } from '../../fold.ts';
 import type { FoldedJournal } from '../../fold.ts';
@@ -156,7 +157,7 @@ export async function undoRound(
       await undo(undoing, effect, tries + 1);
     } catch (error) {
       const about = { error, tool: flow.name, session: toShortId(header.id), step: effect.key, attempt: tries + 1 };
-      context.log.warn(about, 'flow.undo-failed');
+      context.log.warn({ ...about, ...findPlace(error) }, 'flow.undo-failed');
       left.unshift(effect);
       continue;
     }
@@ -176,7 +177,7 @@ async function undo(
     throw new GatewayError('FLOW_CHANGED', { tool: flow.name, change: `it has no undo for ${key}` });
   }
   const { id: sessionId, principal } = header;
-  const step = { context, sessionId, principal, spec, folded, signal: () => signal };
+  const step = { context, sessionId, principal, tool: flow.name, spec, folded, signal: () => signal };
   const done = effect.done ?? (await outcomeOf(effect, (work) => runWithinTimeout(step, attempt, work)));
   // The effect did not happen.
   if (!done) return;

@@ -93,6 +93,10 @@ async function runTurn(sessions: Sessions, { stored, mayBeHeld }: Receiver, arri
   const flow = sessions.flowOf(stored.header);
   const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld };
   const turn = await sessions.runTurn({ flow, ...stored, ...outside });
+  // Its own check has thrown, which has failed the session: the event was not taken.
+  if (turn?.failure && arriving.verdict !== 'accepted') {
+    throw new GatewayError('FLOW_FAILED', { tool: flow.name, reason: `the event ${arriving.k} could not be checked` });
+  }
   // The process that handles the event announces the turn.
   if (turn && turn.header.left === stored.header.left) sessions.emit({ kind: 'turn', turn });
   return turn !== undefined;

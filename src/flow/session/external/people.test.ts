@@ -37,7 +37,9 @@ async function started(sessions: Sessions) {
 }
 
 const approval = async (ask: Ask) => {
-  const ok = await ask.person('ops-lead', { remind: '4h' }).confirm('approve', { message: 'Release 2.0?' });
+  const ok = await ask
+    .person('ops-lead', { remind: '4h', handOver: ['ops-lead', 'deputy'] })
+    .confirm('approve', { message: 'Release 2.0?' });
   return { ok, note: await ask.text('note') };
 };
 
@@ -223,7 +225,8 @@ describe('a question to another person', () => {
   it('that was handed over goes back to the person whom the body asks, once the caller has changed what it depends on', async () => {
     const { sessions } = office(async (ask) => {
       const version = await ask.text('version');
-      return ask.person(version === '3' ? 'cto' : 'ops-lead').confirm('approve', { message: 'Release it?' });
+      const lead = ask.person(version === '3' ? 'cto' : 'ops-lead', { handOver: ['ada'] });
+      return lead.confirm('approve', { message: 'Release it?' });
     });
     const { sessionId, answerAs } = await started(sessions);
     await answerAs('ada', 'version~1', '2');

@@ -54,6 +54,9 @@ export function handOverQuestion(
     const reason = `a person with a name of 1 to ${MAX_PERSON_CHARS} characters is needed`;
     throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason });
   }
+  if (!question.person.handOver?.includes(to)) {
+    throw refused(`the flow does not let the question ${promptId} be handed over to ${shorten(to)}`);
+  }
   if (entries.filter(({ t }) => t === 'hand').length >= limits.handOvers) {
     const what = `no question is handed over more than ${limits.handOvers} times in a session`;
     throw new GatewayError('FLOW_LIMIT', { sessionId, what, limit: 'handOvers' });

@@ -10,6 +10,7 @@ import { unlessAborted, unlessLate } from '../../../shared/timing.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
+import { isMisuse } from '../../engine/misuse.ts';
 import { hasWork, isBusy } from '../../engine/pending-ask.ts';
 import type { AskState, RunState } from '../../engine/pending-ask.ts';
 import { earlyEndOf, hasSameQuestions, isEnded, toClientHeader } from '../../header.ts';
@@ -162,8 +163,7 @@ export class BackgroundSession implements LiveSession {
           if (commits.isBehind) await this.#catchUp();
           if (turn) return turn;
         } catch (error) {
-          if (!isLimitError(error) || runner.ending) throw error;
-          // The journal is full. Running the step again would not help.
+          if (runner.ending || !isFinal(error)) throw error;
           runner.fail(error);
         }
       }
@@ -271,6 +271,11 @@ export class BackgroundSession implements LiveSession {
     this.#runner.fail(new GatewayError('FLOW_EFFECT_UNKNOWN', { step: unknown }));
     return true;
   }
+}
+
+/** The journal is full, or what the author made cannot be written: running the steps again would not help. */
+function isFinal(error: unknown): boolean {
+  return isLimitError(error) || isMisuse(error) || !(error instanceof GatewayError);
 }
 
 /** The next value, for all who wait for it at that moment. */

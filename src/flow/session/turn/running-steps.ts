@@ -4,9 +4,9 @@ import type { Cancellation } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { pause } from '../../../shared/timing.ts';
 import type { StepContext } from '../../authoring/step.ts';
-import { toJsonValue } from '../../engine/body-environment.ts';
+import { guarded, toJsonValue } from '../../engine/author-code.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
-import { findMisuse, toErrorEntry } from '../../engine/misuse.ts';
+import { findPlace, isMisuse, toErrorEntry, withFlowName } from '../../engine/misuse.ts';
 import type { StepSpec, RunState, PendingStep } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
 import type { StepEntry, JournalEntry } from '../../journal.ts';
@@ -14,6 +14,7 @@ import { toShortId } from '../session-id.ts';
 import { runWithinTimeout, toIdempotencyKey } from './step-attempt.ts';
 import type { StepExecution } from './step-attempt.ts';
 import { toRetryPause } from './step-limits.ts';
+import type { FailedTry } from './step-limits.ts';
 import type { TurnInput } from './turn.ts';
 
 interface Working {
@@ -91,10 +92,12 @@ export class RunningSteps {
     const signal = () => abort.signal;
     const onProgress = (progress: PromptStep) => this.#input.host.emit({ kind: 'progress', header, progress });
     const { folded } = run.input;
-    void runStep({ context, sessionId, principal, spec, folded, signal, onProgress }).then((entry) => {
-      step.entry = entry;
-      step.run.stepFinished(step.pending, entry);
-    });
+    void runStep({ context, sessionId, principal, tool: header.tool, spec, folded, signal, onProgress }).then(
+      (entry) => {
+        step.entry = entry;
+        step.run.stepFinished(step.pending, entry);
+      },
+    );
   }
 
   /** A new run of the body has reached a running step. */
@@ -109,7 +112,7 @@ export class RunningSteps {
 /** Returns the journal entry of a step. Never throws. */
 async function runStep(run: StepExecution): Promise<StepEntry> {
   const { context, spec, folded } = run;
-  const { limit, retry } = spec.options;
+  const { limit } = spec.options;
   const began = context.clock.now();
   let att = (folded.intents.get(spec.key)?.count ?? 0) + 1;
   const done = (outcome: Pick<StepEntry, 'v' | 'e'>): StepEntry => ({
@@ -126,14 +129,28 @@ async function runStep(run: StepExecution): Promise<StepEntry> {
       const plain = toJsonValue(value, `the result of step ${spec.key}`, context.limits.stepBytes);
       return done(plain === undefined ? {} : { v: plain });
     } catch (error) {
-      const misuse = findMisuse(error);
-      if (misuse)
-        context.log.warn({ session: toShortId(run.sessionId), step: spec.key, error, ...misuse }, 'flow.misused');
-      const ms = toRetryPause(retry, { error, tried, elapsedMs: context.clock.now() - began });
+      const ms = pauseAfter(run, { error, tried, elapsedMs: context.clock.now() - began });
       // The session may end meanwhile.
-      if (ms === undefined || !(await pause(context.clock, ms, run.signal()))) return done({ e: toErrorEntry(error) });
+      if (ms === undefined || !(await pause(context.clock, ms, run.signal())))
+        return done({ e: toErrorEntry(withFlowName(error, run.tool)) });
     }
   }
+}
+
+/** Undefined after the last attempt; also if the author's `retry` throws, which is logged with its line. */
+function pauseAfter(run: StepExecution, failed: FailedTry): number | undefined {
+  if (isMisuse(failed.error)) logMisuse(run, failed.error);
+  try {
+    return guarded(`retry of step ${run.spec.key}`, () => toRetryPause(run.spec.options.retry, failed));
+  } catch (error) {
+    logMisuse(run, error);
+    return undefined;
+  }
+}
+
+function logMisuse({ context, sessionId, spec }: StepExecution, error: unknown): void {
+  const about = { session: toShortId(sessionId), step: spec.key, error, ...findPlace(error) };
+  context.log.warn(about, 'flow.misused');
 }
 
 /** An effect that must happen once, may have happened, and has no `check`. */

@@ -6,6 +6,7 @@ import { Cancellation } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { StepContext, ToolCallerOption, ToolAnswer } from '../../authoring/step.ts';
+import { checkProgress, toReadable } from '../../engine/author-code.ts';
 import type { StepSpec } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
 import { toEventUrl } from '../external/deliver-event.ts';
@@ -17,6 +18,8 @@ export interface StepExecution {
   sessionId: string;
   /** A hash of the session's owner. */
   principal: string;
+  /** The name of the flow. */
+  tool: string;
   spec: StepSpec;
   folded: FoldedJournal;
   signal: () => AbortSignal;
@@ -34,6 +37,8 @@ export async function runWithinTimeout(
   const deadline = toDeadline(run, late);
   try {
     return await Promise.race([work(toContext({ ...run, signal }, attempt, deadline.beat)), deadline.passed]);
+  } catch (thrown) {
+    throw toReadable(thrown);
   } finally {
     deadline.off();
   }
@@ -81,6 +86,7 @@ function toContext(run: StepExecution, attempt: number, beat: () => void): StepC
     },
     heartbeat: beat,
     progress(current, total, message) {
+      checkProgress(current, total, message);
       beat();
       run.onProgress?.({ current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
     },

@@ -2,11 +2,12 @@
 import { GatewayError } from '../../../shared/errors.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { RetryPolicy } from '../../authoring/step.ts';
+import { callAuthor, readThrown } from '../../engine/author-code.ts';
 
 const PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
 
-interface FailedTry {
+export interface FailedTry {
   error: unknown;
   /** The number of attempts so far. */
   tried: number;
@@ -26,11 +27,11 @@ export function toRetryPause(policy: RetryPolicy | undefined, failed: FailedTry)
 }
 
 function isMeant({ on }: RetryPolicy, thrown: unknown): boolean {
-  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const error = thrown instanceof Error ? thrown : new Error(readThrown(thrown).message);
   // A mistake in the flow would fail again.
   if (error instanceof GatewayError && (error.code === 'FLOW_MISUSED' || error.code === 'FLOW_TOO_LARGE')) return false;
   if (on === undefined) return true;
-  if (typeof on === 'function') return on(error);
+  if (typeof on === 'function') return callAuthor('on', () => on(error));
   return on.includes(error.name) || (error instanceof GatewayError && on.includes(error.code));
 }
 

@@ -3,10 +3,11 @@ import type { PromptStep } from '../../../protocol/form/prompt.ts';
 import { toReason } from '../../../protocol/json-schema.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { AnyFlow } from '../../define.ts';
+import { awaitAuthor, readData, toJsonValue, toMistake } from '../../engine/author-code.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
 import type { IncomingEvent, IncomingAnswer } from '../../engine/match-answer.ts';
 import { isMismatch, toBrokenVersion } from '../../engine/mismatch.ts';
-import { findMisuse, toErrorEntry } from '../../engine/misuse.ts';
+import { findPlace, toErrorEntry, withFlowName } from '../../engine/misuse.ts';
 import type { RunState, PendingQuestion, PendingWait } from '../../engine/pending-ask.ts';
 import { buildQuestions } from '../../engine/question-spec.ts';
 import { callerQuestions, toDueAt, toExpiry, earlyEndOf, endReason } from '../../header.ts';
@@ -27,9 +28,22 @@ export interface TurnDraft {
 
 /** For a run that has stopped. */
 export function draftTurn(runner: TurnRunner, rest: RunState): TurnDraft | Promise<TurnDraft> {
-  if (rest.kind === 'asks') return toAsked(runner, rest);
+  if (rest.kind === 'asks') return unlessMistaken(runner, () => toAsked(runner, rest));
   if (rest.kind === 'ended') return toCompleted(runner, rest.value);
-  const { error } = rest as { error: unknown };
+  return draftBroken(runner, (rest as { error: unknown }).error);
+}
+
+/** What the author asks, or returns, may not be what can be shown or kept. */
+function unlessMistaken(runner: TurnRunner, draft: () => TurnDraft): TurnDraft {
+  try {
+    return draft();
+  } catch (error) {
+    return draftBroken(runner, withFlowName(toMistake('what it asks', error), runner.input.flow.name));
+  }
+}
+
+/** An error of the author's code fails the session; a new version is set aside instead, as the one before may continue. */
+function draftBroken(runner: TurnRunner, error: unknown): TurnDraft {
   const { flow, header, stored } = runner.input;
   const isOther = stored && header.version !== flow.version;
   const broken = isOther && toBrokenVersion(flow, error, runner.run.replayQueue.isReplaying);
@@ -42,7 +56,7 @@ export function draftWorking(runner: TurnRunner, rest: RunState | undefined): Tu
   const isOpen = rest?.kind === 'steps' || rest?.kind === 'asks';
   if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(runner);
   const asks = runner.input.context.lasting ? rest.asks : [];
-  return toAsked(runner, { asks, waits: rest.waits, isBusy: true });
+  return unlessMistaken(runner, () => toAsked(runner, { asks, waits: rest.waits, isBusy: true }));
 }
 
 /** What is open, and whether steps run besides. */
@@ -194,7 +208,10 @@ async function toChecked(
   output: NonNullable<AnyFlow['output']>,
 ): Promise<TurnDraft> {
   const { flow } = runner.input;
-  const verdict = await output.check(value);
+  const verdict = await awaitAuthor('its output schema', () => output.check(value)).catch((error: unknown) => ({
+    error,
+  }));
+  if ('error' in verdict) return draftBroken(runner, withFlowName(verdict.error, flow.name));
   if (verdict.problems) {
     const reason = `its result does not fit its schema: ${toReason(verdict.problems)}`;
     return draftFailure(runner, new GatewayError('FLOW_FAILED', { tool: flow.name, reason }));
@@ -202,8 +219,15 @@ async function toChecked(
   return withResult(runner, verdict.value);
 }
 
-function withResult(runner: TurnRunner, result: unknown): TurnDraft {
+/** A result that JSON would change, or cannot hold, fails the session like any other mistake: once, and with its effects undone. */
+function withResult(runner: TurnRunner, value: unknown): TurnDraft {
   const { flow, context, incoming = [] } = runner.input;
+  let result: unknown;
+  try {
+    result = toJsonValue(value, `the result of ${flow.name}`);
+  } catch (error) {
+    return draftBroken(runner, withFlowName(error, flow.name));
+  }
   const summary = flow.options.summary ?? 'Completed successfully';
   return {
     patch: { state: 'completed', current: [], lastActivityAt: context.clock.now() },
@@ -241,7 +265,7 @@ export function draftFailure(runner: TurnRunner, error: unknown): TurnDraft {
   if (isMismatch(error)) throw error; // another version may continue it
   const failure = toFailure(error, flow.name);
   const session = toShortId(runner.commits.header.id);
-  context.log.warn({ tool: flow.name, session, error, ...findMisuse(error) }, 'flow.failed');
+  context.log.warn({ tool: flow.name, session, error, ...findPlace(error, flow.body) }, 'flow.failed');
   return {
     patch: {
       state: 'error',
@@ -263,7 +287,9 @@ const REASONS: Record<string, string> = {
 
 /** Our errors keep their code. Errors of the author keep their message, which is meant for the user. */
 function toFailure(error: unknown, tool: string): Failure {
-  if (error instanceof GatewayError) return { name: error.code, message: error.message, data: error.details };
+  if (error instanceof GatewayError) {
+    return { name: error.code, message: error.message, data: readData(() => error.details) };
+  }
   const { name, message, data } = toErrorEntry(error);
   return { name, message: message === '' ? `${tool} failed` : message, ...(data !== undefined && { data }) };
 }

@@ -7,6 +7,7 @@ import { Cancellation } from '../../../shared/cancellation.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
+import { findPlace, isMisuse } from '../../engine/misuse.ts';
 import { hasWork } from '../../engine/pending-ask.ts';
 import type { RunState } from '../../engine/pending-ask.ts';
 import type { Checks, RunHost, RunTurn } from '../../engine/run-input.ts';
@@ -14,6 +15,7 @@ import type { UnjournaledAccess } from '../../engine/unjournaled.ts';
 import { extendFold, fold } from '../../fold.ts';
 import { earlyEndOf, endReason, isEnded } from '../../header.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
+import { toTombstoneMs } from '../flow-limits.ts';
 import type { SessionChange, StoredSession } from '../../store/store.ts';
 import { recordEnd } from '../ending/ended-record.ts';
 import { findUndoable } from '../ending/undo-effects.ts';
@@ -76,7 +78,8 @@ export class TurnRunner implements RunHost {
     } catch (error) {
       if (isMismatch(error)) await this.setAside(error);
       // Without a request there is no client to reject, so the session fails.
-      if (!byItself || !isLimitError(error)) throw error;
+      const isFinal = (byItself && isLimitError(error)) || isMisuse(error);
+      if (!isFinal || this.ending) throw error;
       this.fail(error);
       return this.settle(await this.run.next());
     } finally {
@@ -162,7 +165,7 @@ export class TurnRunner implements RunHost {
     const { state } = draft.patch;
     const recording = state && isEnded({ state }) ? recordEnd(this, draft, this.#gather()) : undefined;
     if (recording) await recording;
-    const { tombstoneMs } = context.limits;
+    const tombstoneMs = toTombstoneMs(context.limits, this.input.header);
     const header = await this.write(draft.patch, draft.add, { dueAt: draft.dueAt, tombstoneMs });
     if (header?.state === 'waiting_user') keepWarm(this, header, this.#known);
     return header && { header, ...draft.turn, ...host.laterTurn(header) };
@@ -195,7 +198,7 @@ export class TurnRunner implements RunHost {
   async setAside(error: Error): Promise<void> {
     const { context, flow, stored } = this.input;
     const session = toShortId(this.input.header.id);
-    context.log.error({ tool: flow.name, session, error }, 'flow.parked');
+    context.log.error({ tool: flow.name, session, error, ...findPlace(error, flow.body) }, 'flow.parked');
     if (!stored && !this.commits.hasLease) return;
     if (!this.#waiting.parked) context.counts.parked(this.input.header);
     const header = { ...this.commits.header, parked: undefined, ...this.#waiting };

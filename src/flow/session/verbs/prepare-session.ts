@@ -1,6 +1,8 @@
 // Prepares a new session: its header, and the first entries of its journal.
+import { toDurationMs } from '../../define.ts';
 import type { AnyFlow } from '../../define.ts';
-import { toMs } from '../../authoring/span.ts';
+import { awaitAuthor } from '../../engine/author-code.ts';
+import { withFlowName } from '../../engine/misuse.ts';
 import type { FoundQuestion } from '../../explore/exploration.ts';
 import { createHeader } from '../../journal.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
@@ -63,10 +65,20 @@ async function toGiven(
 }
 
 async function toInput(flow: AnyFlow, args: Record<string, unknown>): Promise<unknown> {
-  const verdict = await flow.input?.check(args);
+  const { input } = flow;
+  const verdict = input && (await toVerdict(flow, () => input.check(args)));
   if (!verdict?.problems) return verdict ? verdict.value : args;
   const [first] = verdict.problems;
   throw new GatewayError('FLOW_VALIDATION_FAILED', { parameter: first?.path, reason: toReason(verdict.problems) });
+}
+
+/** The author's own schema may throw; then nothing has begun yet. */
+async function toVerdict<T>({ name }: AnyFlow, check: () => T | PromiseLike<T>): Promise<T> {
+  try {
+    return await awaitAuthor('its input schema', check);
+  } catch (error) {
+    throw withFlowName(error, name);
+  }
 }
 
 function toHeader(
@@ -78,8 +90,7 @@ function toHeader(
   const { id, now, request } = begin;
   const wanted = request.timeoutMs ?? flow.timeoutMs ?? limits.timeoutMs;
   const timeoutMs = Math.min(Math.max(wanted, MIN_TIMEOUT_MS), limits.maxTimeoutMs);
-  const own = flow.options.limits?.duration;
-  const deadline = now + (own === undefined ? limits.durationMs : toMs(own, 'limits.duration'));
+  const deadline = now + toDurationMs(flow, limits);
   return createHeader({
     id,
     tool: flow.name,

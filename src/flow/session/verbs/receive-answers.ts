@@ -123,7 +123,7 @@ function find(header: Header, answer: GivenAnswer, { isForAll, principal }: Answ
   const isNamed = answer.promptId !== undefined || answer.sent !== undefined || isForAll;
   const own = isOwner(header, principal) ? callerQuestions(header) : questionsFor(header, principal);
   const question = (isNamed ? current : own).find(isFor(answer));
-  if (question && !(answer.isUnacknowledged && question.by === 'human')) return question;
+  if (question && !(answer.isUnacknowledged && question.consent !== undefined)) return question;
   throw new GatewayError('FLOW_INVALID_TRANSITION', {
     sessionId: header.id,
     state: header.state,
@@ -218,13 +218,20 @@ interface AnswerInput {
   flow: AnyFlow;
   stored: WarmSession;
   taken: ReceivedAnswers;
+  /** Another process may hold the session, though its header does not say so. */
+  mayBeHeld?: boolean | undefined;
 }
 
 /** Undefined if another writer was faster. */
-export function runAnswer(sessions: Sessions, { flow, stored, taken }: AnswerInput): Promise<Turn | undefined> {
+export function runAnswer(
+  sessions: Sessions,
+  { flow, stored, taken, mayBeHeld }: AnswerInput,
+): Promise<Turn | undefined> {
   const { header, incoming } = taken;
   const { entries, warm } = stored;
-  return sessions.runTurn({ flow, header, entries, warm, incoming, stored: true }).then(unlessRefused);
+  return sessions
+    .runTurn({ flow, header, entries, warm, incoming, stored: true, ...(mayBeHeld && { mayBeHeld }) })
+    .then(unlessRefused);
 }
 
 function unlessRefused(turn: Turn | undefined): Turn | undefined {

@@ -16,6 +16,7 @@ import type {
 } from '../store.ts';
 import { connectRedis } from './redis-connection.ts';
 import type { RedisConnection, ScriptArgument, RedisPlace } from './redis-connection.ts';
+import { readEntriesText, readHeaderText, readRows } from '../read-row.ts';
 import * as scripts from './redis-scripts.ts';
 
 export interface RedisStoreOptions extends RedisPlace {
@@ -70,7 +71,7 @@ class RedisStore implements FlowStore {
     const found = await this.#connection.run(scripts.LOAD, this.#keys.session(id).slice(0, 3));
     if (!found) return undefined;
     const [fields, current, lists] = found as [string[], string | null, string[]];
-    const entries = lists.flatMap((list) => JSON.parse(list) as JournalEntry[]);
+    const entries = readEntriesText(`[${lists.join(',')}]`, id);
     return { header: parseHeader(fields, current), entries };
   }
 
@@ -126,13 +127,13 @@ class RedisStore implements FlowStore {
     const members = await this.#connection.read((client) =>
       client.zrangebylex(this.#keys.open, `[${mine}`, `(${mine}:`),
     );
-    const headers = await Promise.all(
+    const found = await Promise.all(
       members.map(async (member) => {
         const [session, , current] = this.#keys.session(member.slice(mine.length + TIME_DIGITS));
-        const found = await this.#connection.run(scripts.HEADER, [session!, current!]);
-        return found ? parseHeader(...(found as [string[], string | null])) : undefined;
+        return (await this.#connection.run(scripts.HEADER, [session!, current!])) as [string[], string | null] | null;
       }),
     );
+    const headers = readRows(found, (one) => (one ? parseHeader(...one) : undefined));
     return headers.filter((header): header is Header => header !== undefined && !isEnded(header));
   }
 
@@ -183,7 +184,7 @@ class RedisStore implements FlowStore {
       return [session!, current!];
     });
     const found = await this.#connection.run(scripts.BROWSE, [this.#keys.due, ...places], ids);
-    return (found as Parameters<typeof toListed>[]).map((one) => toListed(...one));
+    return readRows(found as Parameters<typeof toListed>[], (one) => toListed(...one));
   }
 }
 
@@ -238,7 +239,7 @@ function parseHeader(fields: string[], current: string | null): Header {
     // Fields that begin with a colon belong to the store.
     if (!fields[at]!.startsWith(':')) members.push(`"${fields[at]!}":${fields[at + 1]!}`);
   }
-  return JSON.parse(`{${members.join(',')}}`) as Header;
+  return readHeaderText(`{${members.join(',')}}`);
 }
 
 function toListed(fields: string[], current: string | null, dueAt: string | null): ListedSession {

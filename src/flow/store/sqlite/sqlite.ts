@@ -22,6 +22,7 @@ import type { SqliteFile } from './sqlite-file.ts';
 import { createWalCleaner, createWriteGroup } from './sqlite-group.ts';
 import type { WalCleaner, WriteGroup } from './sqlite-group.ts';
 import { prepareRows } from './sqlite-rows.ts';
+import { readEntriesText, readHeaderText, readRows } from '../read-row.ts';
 import type { ListedRow, Rows } from './sqlite-rows.ts';
 
 export interface SqliteOptions extends SqliteFile {
@@ -98,8 +99,7 @@ class SqliteStore implements FlowStore {
     return this.#group.read(() => {
       const row = this.#rows.whole(id);
       if (!row || this.#isForgotten(row)) return undefined;
-      const lists = JSON.parse(`[${row.lists ?? ''}]`) as JournalEntry[][];
-      return { header: JSON.parse(row.header) as Header, entries: lists.flat() };
+      return { header: readHeaderText(row.header, id), entries: readEntriesText(`[${row.lists ?? ''}]`, id) };
     });
   }
 
@@ -108,7 +108,7 @@ class SqliteStore implements FlowStore {
     return this.#group.write(() => {
       const row = this.#rows.session(id);
       if (!row || this.#isForgotten(row)) return { ok: false, header: undefined };
-      const header = JSON.parse(row.header) as Header;
+      const header = readHeaderText(row.header, id);
       const fencedOff = change.fence !== undefined && change.fence < row.fence;
       if (row.gone !== null || row.rev !== expectRev || fencedOff) return { ok: false, header };
       const next = patchHeader(header, change.patch);
@@ -165,12 +165,16 @@ class SqliteStore implements FlowStore {
   }
 
   list(principal: string): Promise<Header[]> {
-    return this.#group.read(() => this.#rows.list(principal).map(({ header }) => JSON.parse(header) as Header));
+    return this.#group.read(() => readRows(this.#rows.list(principal), ({ header }) => readHeaderText(header)));
   }
 
   /** Other processes may write between two pages. A session that exists all the time appears once. */
   async *browse(id?: string): AsyncGenerator<ListedSession[]> {
-    const seen = (page: ListedRow[]) => page.filter((row) => !this.#isForgotten(row)).map((row) => this.#toListed(row));
+    const seen = (page: ListedRow[]) =>
+      readRows(
+        page.filter((row) => !this.#isForgotten(row)),
+        (row) => this.#toListed(row),
+      );
     if (id !== undefined) return yield seen(await this.#group.read(() => this.#rows.one(id)));
     for (let after = ''; ;) {
       const from = after;
@@ -217,7 +221,7 @@ class SqliteStore implements FlowStore {
 
   #toListed({ header, due, until, owner }: ListedRow): ListedSession {
     return {
-      header: JSON.parse(header) as Header,
+      header: readHeaderText(header),
       ...(due !== null && { dueAt: due }),
       ...(until > 0 && !(owner !== null && this.#holder.isDead(owner)) && { heldUntil: until }),
     };

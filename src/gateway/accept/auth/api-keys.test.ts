@@ -262,6 +262,19 @@ describe('an address that others can reach', () => {
 });
 
 describe('`identify`', () => {
+  it('refuses whom it does not find, on loopback, too, and lets nobody in by a missing name', async () => {
+    const users = new Map([['key-of-ann', 'ann']]);
+    const identify: GatewayOptions['identify'] = ({ headers }) => users.get(String(headers['x-key']));
+    const { url } = await serving({ auth: undefined, identify });
+    for (const headers of [{}, { 'x-key': 'wrong' }])
+      expect((await callModern(url, 'echo', {}, headers)).status).toBe(401);
+    expect((await callModern(url, 'echo', {}, { 'x-key': 'key-of-ann' })).status).toBe(200);
+    const later = await serving({ auth: undefined, identify: async (request) => identify(request) });
+    expect((await callModern(later.url, 'echo', {})).status).toBe(401);
+    const open = await serving({ auth: undefined, identify: () => null });
+    expect((await callModern(open.url, 'echo', {})).status).toBe(200);
+  });
+
   it('can refuse with false, and a user may be called like a caller without a name', async () => {
     const principals: string[] = [];
     const identify: GatewayOptions['identify'] = ({ headers }) => (headers['x-user'] as string | undefined) ?? false;

@@ -26,11 +26,11 @@ export class TokenGate {
     this.#keys = keyFile === undefined ? undefined : new ApiKeys({ keyFile, clock, log });
   }
 
-  /** Undefined for a caller with the token. Throws UNAUTHORIZED. */
-  identify({ headers }: Pick<IdentifyRequest, 'headers'>): Identity | undefined {
+  /** Null for a caller with the token, who has no name. Throws UNAUTHORIZED. */
+  identify({ headers }: Pick<IdentifyRequest, 'headers'>): Identity | null {
     const credential = readCredential(headers.authorization);
     if (!credential) throw unauthorized(`this gateway asks for its token; ${HOW}`, {});
-    if (credential.scheme === 'Bearer' && this.#isToken(credential.token)) return undefined;
+    if (credential.scheme === 'Bearer' && this.#isToken(credential.token)) return null;
     const known = credential.scheme === 'Bearer' ? this.#keys?.find(credential.token) : undefined;
     if (known) return known;
     const reason = `this is not the token of this gateway; ${HOW}`;

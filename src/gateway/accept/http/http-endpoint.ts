@@ -2,6 +2,7 @@
 // on every path. `handle` mounts it into a Node HTTP server, `fetch` into servers that use web-standard requests.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { nextArrival } from '../../../protocol/arrival.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
@@ -16,7 +17,7 @@ import { endWhenInvalid, refuseRequest, refuseUpgrade, refuseUpgradeFor } from '
 import { createFindAddress } from './client-address.ts';
 import type { TrustProxy } from './client-address.ts';
 import { LegacySse } from './legacy-sse.ts';
-import { checkPage } from './page-access.ts';
+import { checkPage, findPage } from './page-access.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
 import type { UpgradeRequest, WebSocketAcceptor } from './websocket.ts';
@@ -197,7 +198,7 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
     else if (options.part && path.startsWith('/mcp/')) partAt(path).handle(visit);
     else if (isPage(path, options)) {
       checkPage(path, visit, hasProxy);
-      options.pages![path]!(visit.request, visit.response);
+      findPage(options.pages, path)!(visit.request, visit.response);
     } else {
       const text = `Not found: this server answers at ${mount.path}\n`;
       visit.response.writeHead(404, { 'content-type': 'text/plain' }).end(text);
@@ -211,9 +212,12 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
   return {
     enter,
     /** Separate from `enter`, because V8 allocates the closure's context for every request. */
-    enterLater(path: string, { caller, ...arrival }: Arrival): void {
-      const arrived = caller.then((found) => enter(path, { ...arrival, principal: found?.principal, identity: found }));
-      arrived.catch((thrown: unknown) => refuse(context, arrival, thrown, path));
+    enterLater(path: string, { caller, ...begun }: Arrival): void {
+      const arrival = nextArrival();
+      const arrived = caller.then((found) =>
+        enter(path, { ...begun, arrival, principal: found?.principal, identity: found }),
+      );
+      arrived.catch((thrown: unknown) => refuse(context, begun, thrown, path));
     },
     close(): void {
       legacy.close();
@@ -239,8 +243,8 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
   const { identify: ask, openPages = {} } = options;
   const identify = (request: HttpRequest, place: IdentifyPlace): Caller | Promise<Caller> => {
     const found = identifyCaller(ask!, request, place);
-    if (!needsIdentity) return found;
-    return found instanceof Promise ? found.then(refuseUnknown) : refuseUnknown(found);
+    const toCaller = needsIdentity ? refuseNameless : refuseUnknown;
+    return found instanceof Promise ? found.then(toCaller) : toCaller(found);
   };
   const placeOf = rememberLast((request: HttpRequest, local: string) => ({
     resource: urlOf(request, local),
@@ -249,8 +253,8 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
   /** A page that needs no login. */
   const openPage = (request: HttpRequest, local: string): HttpHandler | undefined => {
     if (Object.hasOwn(openPages, local)) return openPages[local];
-    if (!login) return undefined;
-    return login.openPage({ path: pathOf(request), local, endpoint: () => urlOf(request, '/mcp') });
+    const ofLogin = login?.openPage({ path: pathOf(request), local, endpoint: () => urlOf(request, '/mcp') });
+    return ofLogin ?? findPage(openPages, local); // /ask/callback is a page of the login
   };
   return { login, openPage, placeOf, identify: ask && identify };
 }
@@ -291,7 +295,12 @@ function rememberLast<T>(placeOf: (request: HttpRequest, local: string) => T): t
   };
 }
 
-function refuseUnknown(caller: Caller): Caller {
+/** A hook that finds nobody, such as a lookup in a map, must not let everybody in. */
+function refuseUnknown(caller: Caller | null): Caller {
+  return caller === null ? undefined : refuseNameless(caller);
+}
+
+function refuseNameless(caller: Caller | null): Caller {
   if (caller) return caller;
   throw new GatewayError('UNAUTHORIZED', { reason: 'the server does not know this caller' });
 }
@@ -316,11 +325,13 @@ function createSockets(context: ServeContext) {
 
 function isOurs(path: string, options: EndpointOptions): boolean {
   const isPart = options.part !== undefined && path.startsWith('/mcp/');
-  return Object.hasOwn(ALLOW, path) || isPart || isPage(path, options) || Object.hasOwn(options.openPages ?? {}, path);
+  return (
+    Object.hasOwn(ALLOW, path) || isPart || isPage(path, options) || findPage(options.openPages, path) !== undefined
+  );
 }
 
 function isPage(path: string, { pages }: EndpointOptions): boolean {
-  return pages !== undefined && Object.hasOwn(pages, path);
+  return findPage(pages, path) !== undefined;
 }
 
 /** CORS headers for web pages. The guard has already accepted their Origin. */

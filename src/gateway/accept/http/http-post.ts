@@ -122,6 +122,7 @@ export class PostOutlet extends DeadlineItem implements Outlet {
   isOpening = false;
   /** What is answered; a stream is named after it. */
   incoming: ParsedInput | undefined;
+  arrival: number | undefined;
   readonly #context: ServeContext;
   readonly #response: HttpResponse;
   readonly #accepted: AcceptedTypes;

@@ -61,8 +61,9 @@ export class LegacySse {
       response.writeHead(202).end();
       const incoming = this.#reader.read(body);
       const take = (): void => {
-        if (incoming.kind === 'message') session.conversation.receive(incoming.message, session.outlet);
-        else receiveBatchOrRefuse(session.conversation, incoming, session.outlet);
+        const outlet = visit.arrival === undefined ? session.outlet : { ...session.outlet, arrival: visit.arrival };
+        if (incoming.kind === 'message') session.conversation.receive(incoming.message, outlet);
+        else receiveBatchOrRefuse(session.conversation, incoming, outlet);
       };
       const opening = incoming.kind === 'message' ? openingOf(incoming.message) : undefined;
       const ready = session.conversation.dialect ? undefined : this.#context.target.ready?.(opening);

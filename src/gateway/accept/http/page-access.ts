@@ -23,7 +23,7 @@ interface SplitPages {
 }
 
 const HEALTH = ['/healthz', '/readyz'];
-const BY_LINK = ['/ask'];
+const BY_LINK = ['/ask', '/ask/'];
 
 export function splitPages({ own, ours, open, isPublic = false }: PageSources): SplitPages {
   const unguarded = [...HEALTH, ...BY_LINK, ...(isPublic ? ['/metrics'] : [])];
@@ -33,6 +33,13 @@ export function splitPages({ own, ours, open, isPublic = false }: PageSources): 
     pages: { ...Object.fromEntries(parts(false)), ...own },
     openPages: { ...Object.fromEntries(parts(true)), ...open },
   };
+}
+
+/** The page at a path. One whose own path ends in a slash has everything right below it. */
+export function findPage(pages: Pages = {}, path: string): HttpHandler | undefined {
+  if (Object.hasOwn(pages, path)) return pages[path];
+  const folder = path.slice(0, path.lastIndexOf('/') + 1);
+  return folder.length > 1 && Object.hasOwn(pages, folder) ? pages[folder] : undefined;
 }
 
 const ADMIN = new Set(['/status', '/metrics']);

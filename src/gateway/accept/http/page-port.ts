@@ -3,9 +3,10 @@
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { GatewayError } from '../../../shared/errors.ts';
+import { cancelledError } from '../../../shared/cancelled-error.ts';
 import type { Log } from '../../../shared/log.ts';
 import { createGuard } from '../guard.ts';
+import { findPage } from './page-access.ts';
 import { answerThrown } from './refusals.ts';
 import { pathOf } from './http-endpoint.ts';
 import type { EndpointOptions } from './http-endpoint.ts';
@@ -31,7 +32,7 @@ export function createPagePort({
   let isClosed = false;
   return {
     url() {
-      if (isClosed) return Promise.reject(new GatewayError('CANCELLED'));
+      if (isClosed) return Promise.reject(cancelledError('gone'));
       server ??= toServer(pages, log);
       return (opening ??= listen(server));
     },
@@ -50,7 +51,8 @@ function toServer(pages: () => NonNullable<EndpointOptions['pages']>, log: Log):
       guard.check(request);
       const all = pages();
       const path = pathOf(request);
-      if (Object.hasOwn(all, path)) all[path]!(request, response);
+      const page = findPage(all, path);
+      if (page) page(request, response);
       else response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found\n');
     } catch (thrown) {
       answerThrown({ log }, response, thrown);

@@ -1,11 +1,12 @@
 // Streamable HTTP at /mcp for both eras: POST, and for handshake sessions GET (event stream or long poll) and DELETE.
 // The dialects decide which era a POST belongs to; this file applies the HTTP rules around it.
 import type { Identity } from '../../../protocol/exchange.ts';
-import { hasMeta, isNotification, isRequest } from '../../../protocol/message.ts';
-import type { Message, RequestMessage } from '../../../protocol/message.ts';
+import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../../protocol/message.ts';
+import type { Message, RequestId, RequestMessage } from '../../../protocol/message.ts';
 import { LOCAL } from '../../../shared/anonymous.ts';
 import { DeadlineList } from '../../../shared/clock.ts';
-import { CONNECTION_CLOSED } from '../../../shared/cancellation.ts';
+import { CLIENT_GONE, CONNECTION_CLOSED } from '../../../shared/cancellation.ts';
+import { LinkedList, LinkedNode } from '../../../shared/containers/linked-list.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { addressOf } from '../../../shared/http.ts';
 import type { HttpRequest, HttpResponse } from '../../../shared/http.ts';
@@ -16,7 +17,9 @@ import { Conversation } from '../../dialect/serve/conversation.ts';
 import { isStatelessMessage, openingOf, checkOpeningVersion, checkSessionVersion } from '../../dialect/serve/detect.ts';
 import type { ServeContext } from '../../dialect/serve/serve-context.ts';
 import { RECURRING, readMessageVia } from '../../dialect/meta.ts';
+import { plainError } from '../../dialect/plain-error.ts';
 import { receiveStatelessNotification, isEndless, serveStateless } from '../../dialect/stateless/serve-stateless.ts';
+import type { RunningRequest } from '../../dialect/stateless/serve-stateless.ts';
 import { callerOf } from '../identify.ts';
 import type { Login } from '../login.ts';
 import { receiveBatchOrRefuse, answerRefusal } from '../unusual-messages.ts';
@@ -38,6 +41,8 @@ export interface HttpVisit {
   identity?: Identity | undefined;
   /** What decides about calls, where a login is needed. */
   access?: { login: Login; resource: string | undefined } | undefined;
+  /** Set if finding out who calls took time (protocol/arrival.ts). */
+  arrival?: number | undefined;
 }
 
 /** What the paths of an endpoint share. */
@@ -60,6 +65,8 @@ export class StreamableHttp {
   readonly #part: string;
   /** One timer for the silence of all answers. */
   readonly #silence: DeadlineList;
+  /** Requests without a session that are in flight; those of a session are with it. */
+  readonly #posts = new LinkedList<OpenPost>();
 
   constructor(context: ServeContext, whole?: WholeEndpoint) {
     this.#context = context;
@@ -117,6 +124,7 @@ export class StreamableHttp {
   close(): void {
     this.#silence.clear();
     this.#sessions.close();
+    for (const post of this.#posts.values()) post.stop();
     if (this.#part === '') this.#durable?.close();
   }
 
@@ -150,13 +158,14 @@ export class StreamableHttp {
   }
 
   #stateless(
-    { request, response, principal = LOCAL, identity }: HttpVisit,
+    { request, response, principal = LOCAL, identity, arrival }: HttpVisit,
     { message }: OneMessage,
     accepted: AcceptedTypes,
   ): void {
     if (!accepted.stream && isEndless(message))
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
     const outlet = new PostOutlet(this.#context, response, accepted);
+    outlet.arrival = arrival;
     if (!isRequest(message)) {
       if (isNotification(message)) receiveStatelessNotification(this.#context, message, principal);
       return outlet.end();
@@ -168,7 +177,12 @@ export class StreamableHttp {
     const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
     // In the stateless era, closing the stream cancels the request.
     if (!running || outlet.ended) return;
-    response.on('close', () => outlet.ended || running.cancel(CONNECTION_CLOSED));
+    const post = new OpenPost(message.id, outlet, running);
+    this.#posts.add(post);
+    response.on('close', () => {
+      this.#posts.delete(post);
+      if (!outlet.ended) running.cancel(CONNECTION_CLOSED);
+    });
     outlet.limitSilence(this.#silence);
   }
 
@@ -209,6 +223,7 @@ export class StreamableHttp {
     session.from.identity = visit.identity;
     const outlet = new PostOutlet(this.#context, visit.response, accepted, session);
     outlet.incoming = incoming;
+    outlet.arrival = visit.arrival;
     const cameAt = session.lastSeen;
     if (incoming.kind === 'message') conversation.receive(incoming.message, outlet);
     else receiveBatchOrRefuse(conversation, incoming, outlet);
@@ -297,14 +312,36 @@ function messagesIn(incoming: ParsedInput): Message[] {
   return incoming.kind === 'message' ? [incoming.message] : [];
 }
 
-/** The opening message of either era; its answer says what the target offers. */
+/** The opening message of either era, or a wish to listen: the answer says what the target offers. */
 function asksWhatIsOffered(incoming: ParsedInput): Message | undefined {
   if (incoming.kind !== 'message' || !isRequest(incoming.message)) return undefined;
-  const { method } = incoming.message;
-  return method === 'initialize' || method === 'server/discover' ? incoming.message : undefined;
+  const { message } = incoming;
+  const { method } = message;
+  return method === 'initialize' || method === 'server/discover' || isEndless(message) ? message : undefined;
 }
 
 export function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   return contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
+}
+
+/** A stateless request in flight. */
+class OpenPost extends LinkedNode<OpenPost> {
+  readonly #id: RequestId;
+  readonly #outlet: PostOutlet;
+  readonly #running: RunningRequest;
+
+  constructor(id: RequestId, outlet: PostOutlet, running: RunningRequest) {
+    super();
+    this.#id = id;
+    this.#outlet = outlet;
+    this.#running = running;
+  }
+
+  /** Tells the client that the gateway stops. */
+  stop(): void {
+    const stopped = new GatewayError('GATEWAY_STOPPED');
+    this.#outlet.end(toErrorMessage(this.#id, plainError(stopped)), stopped.row.status);
+    this.#running.cancel(CLIENT_GONE);
+  }
 }

@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import type { PagesHost } from '../../../protocol/target.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
+import { cancelledBy, cancelledError } from '../../../shared/cancelled-error.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { HttpHandler } from '../../../shared/http.ts';
 import type { Log } from '../../../shared/log.ts';
@@ -104,7 +105,7 @@ export class LoginDesk {
     asked.catch(() => {}); // withdrawn
     if (action !== 'accept') throw needed();
     if (!isDone.signal.aborted) exchange.waits?.(`it waits until the user has logged in at ${link}`, isDone.signal);
-    await rejectOnAbort(done, exchange.signal, () => new GatewayError('CANCELLED'));
+    await rejectOnAbort(done, exchange.signal, () => cancelledBy(exchange.signal));
     tellVisited(exchange, open.id);
   }
 
@@ -132,7 +133,7 @@ export class LoginDesk {
   }
 
   close(): void {
-    for (const one of this.#open.values()) one.end(new GatewayError('CANCELLED'));
+    for (const one of this.#open.values()) one.end(cancelledError('gone'));
   }
 
   #create(login: BrowserLogin, subject: LoginSubject): OpenLogin {

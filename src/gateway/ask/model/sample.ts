@@ -6,12 +6,14 @@ import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { follow } from '../../../shared/cancellation.ts';
+import { cancelledBy } from '../../../shared/cancelled-error.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
 import { registerSecret } from '../../../shared/secrets/secret-shapes.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
-import { onAbort, openPromise } from '../../../shared/timing.ts';
+import { openPromise } from '../../../shared/timing.ts';
 import type { StandIn, StandInRequest } from '../ask-channels.ts';
 import { fromChat, toChat } from './chat-format.ts';
 import type { Chat } from './chat-format.ts';
@@ -55,8 +57,7 @@ export function createSampler(options: SamplerOptions): StandIn {
     const told = { exchange: exchange.id, principal: exchange.client.principal, model: chat.model };
     const controller = new AbortController();
     const { signal } = controller;
-    const abort = (): void => controller.abort();
-    const stops = [clock.after(timeoutMs, abort), onAbort(exchange.signal, abort)];
+    const stops = [clock.after(timeoutMs, () => controller.abort()), follow(controller, exchange.signal)];
     try {
       const result = await turns.run(exchange.client.principal, signal, async () =>
         fromChat(await endpoint.complete(chat, signal), chat.model),
@@ -64,7 +65,7 @@ export function createSampler(options: SamplerOptions): StandIn {
       log.info({ ...told, stopReason: result.stopReason }, 'sampling.answered');
       return result;
     } catch (thrown) {
-      if (exchange.signal.aborted) throw new GatewayError('CANCELLED');
+      if (exchange.signal.aborted) throw cancelledBy(exchange.signal);
       const error = signal.aborted
         ? new GatewayError('MODEL_FAILED', { reason: `no answer in ${timeoutMs} ms` })
         : thrown;
@@ -213,7 +214,7 @@ class PrincipalLimiter {
   }
 
   #wait(line: Line, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    if (signal.aborted) return Promise.reject(cancelledBy(signal));
     if (line.waiting.length >= this.#max * MAX_WAITING) {
       return Promise.reject(new GatewayError('TOO_MANY', { what: 'questions to the model', limit: 'maxConcurrent' }));
     }

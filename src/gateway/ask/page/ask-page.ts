@@ -8,9 +8,10 @@ import type { Clock } from '../../../shared/clock.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../shared/http.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Log } from '../../../shared/log.ts';
+import { isSameSecret } from '../../../shared/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
 import type { ClosedRound, QuestionRound } from '../question-round.ts';
-import { ASK_PATH, askLinks, toLink, tokenOf, PageReply } from './page-visit.ts';
+import { ASK_PATH, askLinks, secretIn, toLink, tokenOf, PageReply } from './page-visit.ts';
 import type { PageContext, PageVisit } from './page-visit.ts';
 import { MemoryPageOwners } from './page-owners.ts';
 import { needsProof, pairBrowser, showOpenQuestions } from './prove-visitor.ts';
@@ -63,9 +64,14 @@ export function createAskPage(options: AskPageOptions): AskPage {
   };
   const page = { ...options, isTheirs, links: askLinks(sealer), owners: new MemoryPageOwners(clock) };
   return {
-    link: async (round) => toLink(sealer, round, await options.baseUrl()),
+    link: async (round) => toLink(sealer, round, await options.baseUrl(), await secretFor(options.proof, round)),
     pages: { [ASK_PATH]: servePage(page) },
   };
+}
+
+/** Only for questions that need a proven browser: links to others are seen by models. */
+async function secretFor(proof: VisitorProof | undefined, round: QuestionRound): Promise<string | undefined> {
+  return proof && needsProof(proof, round) ? (await proof.pairings()).path : undefined;
 }
 
 export function servePage(options: PageOptions): HttpHandler {
@@ -94,9 +100,11 @@ async function receive(
   const token = tokenOf(request.url ?? '');
   const base = new URL(await options.baseUrl());
   const at = { ...site, request, response, reply, words, token, base };
+  const secret = options.proof && secretIn(request.url ?? '');
+  if (secret !== undefined && !isSameSecret(secret, (await options.proof!.pairings()).path)) return reply.gone();
   if (token === '' && options.proof?.answerTrust.isStrict) {
     const visit = { ...at, handle: '', round: undefined, closed: undefined, browser: undefined };
-    return showOpenQuestions(visit, options.proof, (one) => toLink(site.sealer, one, base.href));
+    return showOpenQuestions(visit, options.proof, (one) => toLink(site.sealer, one, base.href, secret));
   }
   const handle = site.links.open(token);
   if (handle === undefined) return reply.gone();

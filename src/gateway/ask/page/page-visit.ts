@@ -73,8 +73,8 @@ export class PageReply {
   }
 
   /** Redirects to the same link, so that a reload sends nothing twice. */
-  seeAgain(token: string, headers: Record<string, string> = {}): void {
-    this.#response.writeHead(303, { ...HEADERS, ...headers, location: `?t=${token}`, 'content-length': 0 });
+  seeAgain(token: string, headers: Record<string, string> = {}, path = ''): void {
+    this.#response.writeHead(303, { ...HEADERS, ...headers, location: `${path}?t=${token}`, 'content-length': 0 });
     this.#response.end();
   }
 
@@ -125,9 +125,18 @@ export function askLinks(sealer: Sealer): Links {
   return { path: ASK_PATH, open };
 }
 
-/** `base` may have a path, if a proxy puts this gateway below one. */
-export function toLink(sealer: Sealer, { handle }: QuestionRound, base: string): string {
-  return `${base.replace(/\/+$/, '')}${ASK_PATH}?t=${sealer.seal(PURPOSE, '', handle)}`;
+/** `base` may have a path, if a proxy puts this gateway below one. `secret`: the part of the path below which browsers that are paired send their cookie. */
+export function toLink(sealer: Sealer, { handle }: QuestionRound, base: string, secret?: string): string {
+  return `${base.replace(/\/+$/, '')}${toAskPath(secret)}?t=${sealer.seal(PURPOSE, '', handle)}`;
+}
+
+export function toAskPath(secret: string | undefined): string {
+  return secret === undefined ? ASK_PATH : `${ASK_PATH}/${secret}`;
+}
+
+/** The secret part of the path, if it has one. */
+export function secretIn(url: string): string | undefined {
+  return /\/ask\/([^/?]+)(?:\?|$)/.exec(url)?.[1];
 }
 
 export function tokenOf(url: string): string {

@@ -7,10 +7,10 @@ import type { AnswerTrust } from '../trust/answer-trust.ts';
 import { isForHuman } from '../trust/answer-trust.ts';
 import type { Pairings } from '../trust/pairings.ts';
 import type { QuestionRound } from '../question-round.ts';
-import { BUTTON_BYTES, toCookie, isOurForm, toCsrf } from './serve-round.ts';
+import { BUTTON_BYTES, isOurForm, pathBelow, toCookie, toCsrf } from './serve-round.ts';
 import { renderOpenQuestions, renderPairing } from './render/render-pairing.ts';
 import type { PairingView } from './render/render-pairing.ts';
-import { ASK_PATH } from './page-visit.ts';
+import { ASK_PATH, toAskPath } from './page-visit.ts';
 import type { PageVisit } from './page-visit.ts';
 import { renderNotice, renderWaiting } from './render/render-page.ts';
 import { fill } from './locales/page-words.ts';
@@ -73,8 +73,9 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
     return reply.page(redeemed === 'wrong' ? 403 : 429, renderPairing({ token, words, problem: redeemed, login }));
   }
   log.warn({ browser: redeemed.browser.name, user: redeemed.browser.user }, 'pair.done');
-  const cookie = toCookie(visit, { name: pairings.cookieName, content: redeemed.cookie, seconds: YEAR_SECONDS });
-  reply.seeAgain(token, { 'set-cookie': cookie });
+  const path = toAskPath(pairings.path);
+  const cookie = toCookie(visit, { name: pairings.cookieName, content: redeemed.cookie, seconds: YEAR_SECONDS, path });
+  reply.seeAgain(token, { 'set-cookie': cookie }, pathBelow(visit.base, path));
 }
 
 async function logOut(visit: PageVisit, pageLogin: PageLogin, csrf: unknown): Promise<void> {

@@ -80,12 +80,24 @@ function toRoundCookie(visit: PageVisit, content: string): string {
   return toCookie(visit, { name: cookieName(handle), content, seconds });
 }
 
+interface VisitCookie {
+  name: string;
+  content: string;
+  seconds: number;
+  /** Below that of all links unless set. */
+  path?: string;
+}
+
 export function toCookie(
   { links, base, request }: PageVisit,
-  { name, content, seconds }: { name: string; content: string; seconds: number },
+  { name, content, seconds, path: own = links.path }: VisitCookie,
 ): string {
-  const path = `${base.pathname.replace(/\/+$/, '')}${links.path}`;
+  const path = pathBelow(base, own);
   return toSetCookie({ name, content, path, seconds, sameSite: 'Strict', isSecure: isSecureVisit(request, base) });
+}
+
+export function pathBelow(base: URL, path: string): string {
+  return `${base.pathname.replace(/\/+$/, '')}${path}`;
 }
 
 async function answer(visit: PageVisit, form: FormData): Promise<void> {

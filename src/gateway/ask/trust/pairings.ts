@@ -2,7 +2,9 @@
 // 1. A code works once, for a short time, for one gateway and, where users log in, for one user.
 // 2. Codes are too long to be guessed (60 bits), so wrong ones void nothing: else anybody who reaches the page could prevent pairing. After
 //    a few, further wrong ones are refused as too many for a minute. The right one always works.
-// 3. Cookies and codes are kept as hashes, in memory or in a file of the operator, which only its owner can read.
+// 3. Browsers send cookies to every port of a host. So the cookie is for a path that other ports do not know: only a browser that was paired, and the
+//    links for people, have it.
+// 4. Cookies and codes are kept as hashes, in memory or in a file of the operator, which only its owner can read.
 import { join } from 'node:path';
 import { isObject } from '../../../protocol/message.ts';
 import { ticksOf } from '../../../shared/clock.ts';
@@ -37,6 +39,8 @@ interface Invitation extends Kept {
 export interface PairingRecords {
   readonly browsers: readonly PairedBrowser[];
   readonly invitations: readonly Invitation[];
+  /** The secret part of the path of the page, for each gateway. */
+  readonly paths?: Readonly<Record<string, string>> | undefined;
 }
 
 interface PairingsOptions {
@@ -57,6 +61,7 @@ export interface PairingCode {
 type RedeemedCode = { cookie: string; browser: PairedBrowser } | 'wrong' | 'too-many';
 
 const PAUSE_MS = 60_000;
+const MAX_COOKIES = 10;
 /** Without letters and digits that look alike. */
 const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const CODE_LENGTH = 12;
@@ -75,15 +80,28 @@ export class Pairings {
     this.#options = options;
   }
 
+  /** The secret part of the path below which paired browsers send their cookie. */
+  get path(): string {
+    const { gateway } = this.#options;
+    const kept = this.#read();
+    const known = kept.paths?.[gateway];
+    if (known !== undefined) return known;
+    const path = randomId();
+    this.#write({ ...kept, paths: { ...kept.paths, [gateway]: path } });
+    return path;
+  }
+
   /** The cookies of two gateways on one host have two names. */
   get cookieName(): string {
-    return `parley-pair-${hashOf(this.#options.gateway).slice(7, 23)}`;
+    return `parley-paired-${hashOf(this.#options.gateway).slice(7, 23)}`;
   }
 
   /** The browser that sent these cookies. */
   find(cookies: string | undefined): PairedBrowser | undefined {
-    const [sent] = cookiesNamed(this.cookieName, cookies);
-    return sent === undefined ? undefined : this.#own('browsers').find(({ hash }) => isSameSecret(hash, hashOf(sent)));
+    // Another port can add cookies of the same name, for other paths.
+    const sent = cookiesNamed(this.cookieName, cookies).slice(0, MAX_COOKIES).map(hashOf);
+    if (sent.length === 0) return undefined;
+    return this.#own('browsers').find(({ hash }) => sent.some((one) => isSameSecret(hash, one)));
   }
 
   /** Whether a browser may answer for this user, or at all where nobody logs in. */
@@ -96,8 +114,8 @@ export class Pairings {
     const drawn = [...drawRandomBytes(CODE_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
     const expires = clock.now() + limits.pairCodeMs;
     const one = { hash: hashOf(drawn), gateway, ...(user !== undefined && { user }), expires };
-    const { browsers, invitations } = this.#read();
-    this.#write({ browsers, invitations: [...invitations.filter((other) => this.#isOpen(other)), one] });
+    const kept = this.#read();
+    this.#write({ ...kept, invitations: [...kept.invitations.filter((other) => this.#isOpen(other)), one] });
     return { code: drawn.match(/.{4}/g)!.join('-'), expires };
   }
 
@@ -116,10 +134,11 @@ export class Pairings {
       ...(user !== undefined && { user }),
       created,
     };
-    const { browsers, invitations } = this.#read();
+    const kept = this.#read();
     this.#write({
-      browsers: [...browsers, browser],
-      invitations: invitations.filter(({ hash }) => hash !== invitation.hash),
+      ...kept,
+      browsers: [...kept.browsers, browser],
+      invitations: kept.invitations.filter(({ hash }) => hash !== invitation.hash),
     });
     return { cookie, browser };
   }
@@ -136,7 +155,7 @@ export class Pairings {
     return expires > this.#options.clock.now();
   }
 
-  #own<K extends keyof PairingRecords>(kind: K): PairingRecords[K][number][] {
+  #own<K extends 'browsers' | 'invitations'>(kind: K): PairingRecords[K][number][] {
     const all: readonly PairingRecords[K][number][] = this.#read()[kind];
     return all.filter(({ gateway }) => gateway === this.#options.gateway);
   }
@@ -172,11 +191,11 @@ function hashOf(secret: string): string {
 export function readPairingFile(path: string): PairingRecords {
   const text = readIfThere(path);
   if (text === undefined) return NOTHING;
-  const { browsers, invitations } = JSON.parse(text) as Partial<Record<keyof PairingRecords, unknown>>;
+  const { browsers, invitations, paths } = JSON.parse(text) as Partial<Record<keyof PairingRecords, unknown>>;
   if (!isList(browsers, 'name') || !isList(invitations, 'expires')) {
     throw new GatewayError('BAD_OPTION', { option: 'stateFolder', reason: `${path} is not a file of \`parley pair\`` });
   }
-  return { browsers, invitations } as unknown as PairingRecords;
+  return { browsers, invitations, ...(isObject(paths) && { paths }) } as unknown as PairingRecords;
 }
 
 export function writePairingFile(path: string, records: PairingRecords): void {

@@ -1,6 +1,7 @@
 // What follows from a definition that was not accepted: it is flagged, or held back.
 // Claims of servers only tighten. A changed tool counts as harmless only if it claims to be read-only now, and did so in every version that was
 // accepted: one that begins to claim it is held. Only tools and prompts can be held, because only they are called by their names.
+import { acceptedForms, waitingForms } from './pin-record.ts';
 import type { Pin } from './pin-record.ts';
 
 /**
@@ -26,11 +27,15 @@ export function toPinPolicy(option: PinOption, isPerUser = false): PinPolicy | u
   return { changed, new: isPerUser && fresh === DEFAULT ? 'flag' : fresh };
 }
 
+/** One definition that waits is enough: a call does not say in which list its tool was seen. */
 export function isHeld(pin: Pin, policy: PinPolicy): boolean {
-  const { area, seen, pinned } = pin;
-  if (!seen || (area !== 'tools' && area !== 'prompts')) return false;
-  const action = pinned ? policy.changed : policy.new;
-  if (action !== 'destructive') return action === 'hold';
-  if (seen.isSuspicious && !pinned?.isSuspicious) return true;
-  return area === 'tools' && (pin.mayChangeThings === true || !seen.isReadOnly);
+  const { area } = pin;
+  if (area !== 'tools' && area !== 'prompts') return false;
+  const accepted = acceptedForms(pin);
+  const action = accepted.length > 0 ? policy.changed : policy.new;
+  return waitingForms(pin).some((form) => {
+    if (action !== 'destructive') return action === 'hold';
+    if (form.isSuspicious && !accepted.some(({ isSuspicious }) => isSuspicious)) return true;
+    return area === 'tools' && (pin.mayChangeThings === true || !form.isReadOnly);
+  });
 }

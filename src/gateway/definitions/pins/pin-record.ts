@@ -1,6 +1,7 @@
 // What is pinned of one server, and the file that keeps it: each definition as it was accepted, and as the server lists it now if that is something
 // else. Nothing here decides what follows from a difference (pin-policy.ts).
-// 1. The first list for each kind of client is the baseline: it is accepted as it is. Later, only a person accepts.
+// 1. The first list of an area is the baseline: it is accepted as it is. Later, only a person accepts. The server chooses the era, and lists more for
+//    some kinds of clients: a list in another era or for another kind of client is compared like any other, and is never a baseline.
 // 2. A pin outlives its tool: one that comes back is compared with what it was.
 // 3. What was never accepted is forgotten when it is no longer listed, so a server cannot fill the record with names.
 import { readdirSync, statSync } from 'node:fs';
@@ -14,11 +15,12 @@ import { MAX_PINS, MAX_PINNED_CHARS, MAX_PIN_FILE_BYTES } from '../../../shared/
 import { GatewayError } from '../../../shared/errors.ts';
 import { withFileLock } from '../../../shared/files/file-lock.ts';
 import { readIfThere, writePrivateFile } from '../../../shared/files/private-file.ts';
+import { toPinRecord } from './read-pins.ts';
 
 export type PinArea = 'tools' | 'prompts' | 'resourceTemplates' | 'instructions';
 
 /** A definition at one time. */
-interface PinnedDefinition {
+export interface PinnedDefinition {
   digest: string;
   /** Of all but the name. */
   likeness: string;
@@ -33,20 +35,25 @@ interface PinnedDefinition {
   value?: JsonObject;
 }
 
+/** One of the definitions that a name has. */
+export interface PinForm extends PinnedDefinition {
+  isAccepted?: true;
+  /** Where it is listed now (`listingKey`). What is not accepted is listed somewhere. */
+  listings: string[];
+}
+
+/**
+ * What a name has been. A server may list it differently in each era and for each kind of client, so it can have several accepted definitions; any of
+ * them may be listed anywhere.
+ */
 export interface Pin {
-  era: string;
   area: PinArea;
   name: string;
-  /** As accepted; absent if it is new. */
-  pinned?: PinnedDefinition;
-  /** As listed now, if it was not accepted. */
-  seen?: PinnedDefinition;
+  forms: PinForm[];
   /** The pinned name that has the same definition as a new one. */
   like?: string;
   /** Was accepted once as one that may change things. */
   mayChangeThings?: true;
-  /** The kinds of clients to whom it is listed; empty if it was removed. */
-  kinds: string[];
 }
 
 export interface PinRecord {
@@ -59,19 +66,18 @@ export interface PinRecord {
   info?: string;
   /** The package that was last seen, with its version. */
   program?: string;
-  /** Lists that have a baseline: era, area and kind of client. */
+  /** Areas that have a baseline. */
   known: string[];
   pins: Record<string, Pin>;
 }
 
 /** One page of a list. */
 export interface SeenPage {
-  era: string;
   area: PinArea;
-  /** What the client can do; servers may list more for clients that can be asked. */
-  kind: string;
+  /** Era and kind of client (`listingKey`). */
+  listing: string;
   entries: readonly ListedDefinition[];
-  /** Belongs to the first list for this kind of client. */
+  /** Belongs to the first list of its area. */
   isBaseline: boolean;
   /** All names of the list, if this is its last page. */
   names?: ReadonlySet<string> | undefined;
@@ -82,6 +88,8 @@ export interface ListedDefinition {
   definition: PinnedDefinition;
   /** The whole of it as JSON. */
   text: string;
+  /** Older files have this digest of it. */
+  formerDigest: string;
 }
 
 export function toListed(
@@ -89,20 +97,18 @@ export function toListed(
   entry: JsonObject,
   more: { at: string; isSuspicious: boolean; program: string | undefined },
 ): ListedDefinition {
-  const value = withoutAvailability(entry);
+  const former = withoutAvailability(entry);
+  const value = withoutExecution(former);
   const text = canonicalJson(value);
   const { name: _, ...nameless } = value;
   const { annotations } = value;
   const isReadOnly = isObject(annotations) && annotations.readOnlyHint === true && annotations.destructiveHint !== true;
-  const definition: PinnedDefinition = {
-    digest: pinDigest(text),
-    likeness: pinDigest(canonicalJson(nameless)),
-    at: more.at,
-  };
+  const digest = pinDigest(text);
+  const definition: PinnedDefinition = { digest, likeness: pinDigest(canonicalJson(nameless)), at: more.at };
   if (isReadOnly) definition.isReadOnly = true;
   if (more.isSuspicious) definition.isSuspicious = true;
   if (more.program !== undefined) definition.program = more.program;
-  return { name, definition, text };
+  return { name, definition, text, formerDigest: former === value ? digest : pinDigest(canonicalJson(former)) };
 }
 
 function withoutAvailability(entry: JsonObject): JsonObject {
@@ -113,101 +119,149 @@ function withoutAvailability(entry: JsonObject): JsonObject {
   return Object.keys(rest).length > 0 ? { ...others, _meta: rest } : others;
 }
 
+const TASK_SUPPORT: ReadonlySet<unknown> = new Set(['forbidden', 'optional', 'required']);
+
+/** Whether a call may be run as a task belongs to the era: SDKs leave it out in the newer one, and it says nothing of what the tool does. */
+function withoutExecution(entry: JsonObject): JsonObject {
+  const { execution, ...rest } = entry;
+  if (!isObject(execution) || !TASK_SUPPORT.has(execution.taskSupport)) return entry;
+  const { taskSupport: _, ...others } = execution;
+  return Object.keys(others).length > 0 ? { ...rest, execution: others } : rest;
+}
+
 export function pinDigest(text: string): string {
   return sha256(text, 'base64url');
 }
 
-export function keyOf({ era, area, name }: Pick<Pin, 'era' | 'area' | 'name'>): string {
-  return `${era} ${area} ${name}`;
+export function keyOf({ area, name }: Pick<Pin, 'area' | 'name'>): string {
+  return `${area} ${name}`;
 }
 
-export function knownKey({ era, area, kind }: Pick<SeenPage, 'era' | 'area' | 'kind'>): string {
-  return `${era} ${area} ${kind}`;
+/** `kind`: what the client can do; servers may list more for clients that can be asked. */
+export function listingKey(era: string, kind: string): string {
+  return `${era} ${kind}`;
+}
+
+export function acceptedForms({ forms }: Pin): PinForm[] {
+  return forms.filter(({ isAccepted }) => isAccepted);
+}
+
+/** As listed now, where that was not accepted. */
+export function waitingForms({ forms }: Pin): PinForm[] {
+  return forms.filter(({ isAccepted }) => !isAccepted);
+}
+
+/** The accepted definition that something else was listed for. */
+export function replacedForm(pin: Pin): PinForm | undefined {
+  const accepted = acceptedForms(pin);
+  return accepted.findLast(({ listings }) => listings.length === 0) ?? accepted.at(-1);
+}
+
+export function isRemoved({ forms }: Pin): boolean {
+  return forms.every(({ listings }) => listings.length === 0);
+}
+
+/** Whether there is something to accept. */
+export function isWaiting(pin: Pin): boolean {
+  return isRemoved(pin) || pin.forms.some(({ isAccepted }) => !isAccepted);
 }
 
 /** Whether the page says nothing that the record does not have. */
-export function isInRecord({ known, pins }: PinRecord, listing: SeenPage): boolean {
-  const { entries, kind } = listing;
-  if (!known.includes(knownKey(listing))) return false;
+export function isInRecord({ known, pins }: PinRecord, page: SeenPage): boolean {
+  if (!known.includes(page.area)) return false;
   const isKept = (one: ListedDefinition): boolean => {
-    const pin = pins[keyOf({ ...listing, name: one.name })];
-    return pin !== undefined && (pin.seen ?? pin.pinned)?.digest === one.definition.digest && pin.kinds.includes(kind);
+    const pin = pins[keyOf({ area: page.area, name: one.name })];
+    const form = pin && formOf(pin, one);
+    return form?.digest === one.definition.digest && form.listings.includes(page.listing);
   };
-  return entries.every(isKept) && missing(pins, listing).length === 0;
+  return page.entries.every(isKept) && missing(pins, page).length === 0;
 }
 
-export function addListing(record: PinRecord, listing: SeenPage): void {
+function formOf({ forms }: Pin, { definition: { digest }, formerDigest }: ListedDefinition): PinForm | undefined {
+  return forms.find((form) => form.digest === digest) ?? forms.find((form) => form.digest === formerDigest);
+}
+
+export function addListing(record: PinRecord, page: SeenPage): void {
   const { pins, known } = record;
   let room = MAX_PINS - Object.keys(pins).length;
-  for (const one of listing.entries) {
-    const isKnown = keyOf({ ...listing, name: one.name }) in pins;
-    if (isKnown || room-- > 0) addDefinition(record, listing, one);
+  for (const one of page.entries) {
+    const isKnown = Object.hasOwn(pins, keyOf({ area: page.area, name: one.name }));
+    if (isKnown || room-- > 0) addDefinition(record, page, one);
   }
-  findLikes(record, listing);
-  for (const pin of missing(pins, listing)) {
-    pin.kinds = pin.kinds.filter((kind) => kind !== listing.kind);
-    if (pin.kinds.length > 0) continue;
-    delete pin.seen;
-    if (!pin.pinned) delete pins[keyOf(pin)];
+  findLikes(record, page);
+  for (const pin of missing(pins, page)) {
+    unlist(pin, page.listing);
+    if (pin.forms.length === 0) delete pins[keyOf(pin)];
   }
-  if (!known.includes(knownKey(listing))) known.push(knownKey(listing));
+  if (!known.includes(page.area)) known.push(page.area);
 }
 
-function addDefinition(record: PinRecord, listing: SeenPage, { name, definition, text }: ListedDefinition): void {
-  const { era, area, kind, isBaseline } = listing;
-  const key = keyOf({ era, area, name });
-  const pin: Pin = record.pins[key] ?? { era, area, name, kinds: [] };
+function addDefinition(record: PinRecord, page: SeenPage, listed: ListedDefinition): void {
+  const { area, listing, isBaseline } = page;
+  const { name, definition } = listed;
+  const key = keyOf({ area, name });
+  const pin: Pin = record.pins[key] ?? { area, name, forms: [] };
   record.pins[key] = pin;
-  if (!pin.kinds.includes(kind)) pin.kinds.push(kind);
-  const isShort = text.length <= MAX_PINNED_CHARS;
-  const whole = { ...definition, ...(isShort && { value: JSON.parse(text) as JsonObject }) };
-  if (pin.pinned?.digest === definition.digest) {
-    delete pin.seen;
-    if (definition.program !== undefined) pin.pinned.program = definition.program;
-  } else if (!pin.pinned && isBaseline) setPinned(pin, whole);
-  else if (pin.seen?.digest !== definition.digest) pin.seen = whole;
+  const form = formOf(pin, listed) ?? newForm(pin, listed);
+  Object.assign(form, { digest: definition.digest, likeness: definition.likeness });
+  if (form.isAccepted && definition.program !== undefined) form.program = definition.program;
+  if (!form.listings.includes(listing)) form.listings.push(listing);
+  unlist(pin, listing, form);
+  if (isBaseline && acceptedForms(pin).length === 0) accept(pin);
 }
 
-function setPinned(pin: Pin, definition: PinnedDefinition): void {
-  pin.pinned = definition;
-  delete pin.seen;
+function newForm(pin: Pin, { definition, text }: ListedDefinition): PinForm {
+  const value = text.length <= MAX_PINNED_CHARS ? (JSON.parse(text) as JsonObject) : undefined;
+  const form: PinForm = { ...definition, ...(value && { value }), listings: [] };
+  pin.forms.push(form);
+  return form;
+}
+
+/** What was never accepted, and is listed nowhere, is forgotten. `but`: what is listed there now. */
+function unlist(pin: Pin, listing: string, but?: PinForm): void {
+  for (const form of pin.forms) if (form !== but) form.listings = form.listings.filter((one) => one !== listing);
+  pin.forms = pin.forms.filter(({ isAccepted, listings }) => isAccepted || listings.length > 0);
+}
+
+/** An accepted definition stays as long as it is listed somewhere. */
+function accept(pin: Pin): void {
+  pin.forms = pin.forms.filter(({ listings }) => listings.length > 0);
+  for (const form of pin.forms) {
+    form.isAccepted = true;
+    if (!form.isReadOnly) pin.mayChangeThings = true;
+  }
   delete pin.like;
-  if (!definition.isReadOnly) pin.mayChangeThings = true;
 }
 
 /** A new tool with the definition of another one may be that one under another name. */
-function findLikes(record: PinRecord, listing: SeenPage): void {
-  const fresh = listing.entries.flatMap(({ name }) => {
-    const pin = record.pins[keyOf({ ...listing, name })];
-    return pin && !pin.pinned && pin.seen ? [pin] : [];
+function findLikes(record: PinRecord, { area, entries }: SeenPage): void {
+  const fresh = entries.flatMap(({ name }) => {
+    const pin = record.pins[keyOf({ area, name })];
+    return pin && acceptedForms(pin).length === 0 ? [pin] : [];
   });
   if (fresh.length === 0) return;
-  const { era, area } = listing;
   const names = new Map<string, string>();
-  for (const { pinned, name, ...pin } of Object.values(record.pins))
-    if (pinned && pin.era === era && pin.area === area) names.set(pinned.likeness, name);
+  for (const pin of Object.values(record.pins))
+    if (pin.area === area) for (const { likeness } of acceptedForms(pin)) names.set(likeness, pin.name);
   for (const pin of fresh) {
-    const like = names.get(pin.seen!.likeness);
+    const like = pin.forms.map(({ likeness }) => names.get(likeness)).find((name) => name !== undefined);
     if (like !== undefined) pin.like = like;
   }
 }
 
-function missing(pins: PinRecord['pins'], { era, area, kind, names }: SeenPage): Pin[] {
+function missing(pins: PinRecord['pins'], { area, listing, names }: SeenPage): Pin[] {
   if (!names) return [];
   return Object.values(pins).filter(
-    (pin) => pin.era === era && pin.area === area && pin.kinds.includes(kind) && !names.has(pin.name),
+    (pin) => pin.area === area && !names.has(pin.name) && pin.forms.some(({ listings }) => listings.includes(listing)),
   );
 }
 
-/** Accepts what is seen now; pins that are no longer listed are dropped. */
+/** Accepts what is listed now; pins that are no longer listed are dropped. */
 export function acceptPin(record: PinRecord, key: string): void {
   const pin = record.pins[key];
-  if (pin?.seen) setPinned(pin, pin.seen);
-  else if (pin && isRemoved(pin)) delete record.pins[key];
-}
-
-export function isRemoved({ kinds }: Pin): boolean {
-  return kinds.length === 0;
+  if (!pin) return;
+  if (isRemoved(pin)) delete record.pins[key];
+  else accept(pin);
 }
 
 const ENDING = '.pins.json';
@@ -235,17 +289,9 @@ export function listPinFiles(folder: string): string[] {
 export function readPinFile(path: string): PinRecord | undefined {
   const text = readIfThere(path);
   if (text === undefined) return undefined;
-  const record: unknown = JSON.parse(text);
-  if (isRecord(record)) return record;
+  const record = toPinRecord(JSON.parse(text));
+  if (record) return record;
   throw new GatewayError('BAD_OPTION', { option: 'stateFolder', reason: `${path} is not a file of \`parley pins\`` });
-}
-
-function isRecord(value: unknown): value is PinRecord {
-  if (!isObject(value)) return false;
-  const { gateway, server, address, known, pins } = value;
-  const isPin = (one: unknown): boolean => isObject(one) && typeof one.name === 'string' && Array.isArray(one.kinds);
-  const isNamed = typeof gateway === 'string' && typeof server === 'string' && typeof address === 'string';
-  return isNamed && Array.isArray(known) && isObject(pins) && Object.values(pins).every(isPin);
 }
 
 /** Tells versions of the file apart without reading it. */
@@ -267,13 +313,10 @@ export function updatePinFile(path: string, change: (latest: PinRecord | undefin
 
 /** What is needed to compare, without what is only for people. */
 export function withoutValues(record: PinRecord): PinRecord {
-  const pins = Object.entries(record.pins).map(([key, pin]): [string, Pin] => {
-    const { pinned, seen } = pin;
-    return [key, { ...pin, ...(pinned && { pinned: bare(pinned) }), ...(seen && { seen: bare(seen) }) }];
-  });
+  const pins = Object.entries(record.pins).map(([key, pin]) => [key, { ...pin, forms: pin.forms.map(bare) }] as const);
   return { ...record, pins: Object.fromEntries(pins) };
 }
 
-function bare<T extends { value?: unknown }>({ value: _, ...rest }: T): Omit<T, 'value'> {
+function bare({ value: _, ...rest }: PinForm): PinForm {
   return rest;
 }

@@ -25,13 +25,17 @@ import {
   withoutValues,
   addListing,
   pinDigest,
+  acceptedForms,
   isInRecord,
   isRemoved,
+  isWaiting,
   keyOf,
-  knownKey,
+  listingKey,
+  replacedForm,
   toListed,
+  waitingForms,
 } from './pin-record.ts';
-import type { SeenPage, ListedDefinition, Pin, PinArea, PinRecord } from './pin-record.ts';
+import type { SeenPage, ListedDefinition, Pin, PinArea, PinForm, PinRecord } from './pin-record.ts';
 import { isHeld } from './pin-policy.ts';
 import type { PinPolicy } from './pin-policy.ts';
 
@@ -70,12 +74,24 @@ interface ListedPage {
 /** A list of several pages, between two of them. */
 interface OpenListing {
   isBaseline: boolean;
-  names: Set<string>;
+  names: ReadonlySet<string>;
+  /** When its first page came. */
+  since: number;
+}
+
+interface AddOptions {
+  /** Undefined for a first page, which decides it. */
+  isBaseline: boolean | undefined;
+  info: string;
+  /** Called when the record has the page, and nothing later. */
+  decide: () => void;
 }
 
 const MAX_OPEN = 100;
 const MAX_REPORTS = 200;
 const POLL_MS = 500;
+/** The time that the pages of a baseline have: a server cannot leave one open, and go on with it later. */
+const BASELINE_MS = 60_000;
 const KINDS = ['elicitation', 'roots', 'sampling', 'tasks'] as const;
 
 export class PinnedLists {
@@ -88,6 +104,8 @@ export class PinnedLists {
   /** The package, with its version, as it was when a list began. */
   #program: string | undefined;
   #held: Record<string, Set<string>> = {};
+  /** Why those are held; made when somebody asks. */
+  #refusals: Record<string, ReadonlyMap<string, GatewayError>> = {};
   #isFull = false;
   #hasFailed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -103,38 +121,35 @@ export class PinnedLists {
 
   /** The names that may be shown. */
   async check(page: ListedPage): Promise<ReadonlySet<string>> {
-    const { area, cursor, nextCursor } = page;
+    const { area, cursor } = page;
     const { command } = this.#options;
     this.#reload();
     if (command && cursor === undefined) this.#program = installedPackage(command);
-    await this.#note(page);
+    const shown = await this.#note(page);
     if (area === 'tools' && cursor === undefined)
       await this.#note({ ...page, ...instructionsOf(page), nextCursor: undefined });
-    if (nextCursor === undefined) this.#tell();
-    return new Set(page.entries.map(({ name }) => name).filter((name) => !this.isHeld(area, name)));
+    return shown;
   }
 
   /** What a full record has no room for is held, too. */
   isHeld(area: PinArea, name: string): boolean {
     if (this.#held[area]?.has(name)) return true;
-    return this.#isFull && !this.#pins.some((pin) => pin.area === area && pin.name === name);
+    return this.#isFull && !this.#pin(area, name);
   }
 
   /** Why this cannot be used now; it looks whether it was accepted meanwhile. */
   refusal(area: PinArea, name: string): GatewayError | undefined {
     if (!this.isHeld(area, name)) return undefined;
     this.#reload();
-    if (!this.isHeld(area, name)) return undefined;
-    const { server } = this.#options;
-    const isNew = this.#pins.some((pin) => pin.area === area && pin.name === name && !pin.pinned);
-    const what = isNew ? 'is new' : 'has changed';
-    return new GatewayError('HELD_BACK', { name, server, what });
+    return this.isHeld(area, name) ? this.#refusal(area, name) : undefined;
   }
 
   /** What is held, by name, and why. */
   heldBack(area: PinArea): ReadonlyMap<string, GatewayError> {
-    const held = [...(this.#held[area] ?? [])].map((name) => [name, this.refusal(area, name)] as const);
-    return new Map(held.flatMap(([name, refusal]) => (refusal ? [[name, refusal]] : [])));
+    if (this.#held[area] !== undefined) this.#reload();
+    return (this.#refusals[area] ??= new Map(
+      [...(this.#held[area] ?? [])].map((name) => [name, this.#refusal(area, name)]),
+    ));
   }
 
   /** What waits to be accepted, a line for each. */
@@ -149,39 +164,66 @@ export class PinnedLists {
     clearInterval(this.#timer);
   }
 
+  #refusal(area: PinArea, name: string): GatewayError {
+    const pin = this.#pin(area, name);
+    const what = pin && acceptedForms(pin).length === 0 ? 'is new' : 'has changed';
+    return new GatewayError('HELD_BACK', { name, server: this.#options.server, what });
+  }
+
+  #pin(area: PinArea, name: string): Pin | undefined {
+    return this.#record.pins[keyOf({ area, name })];
+  }
+
   get #pins(): Pin[] {
     return Object.values(this.#record.pins);
   }
 
   get #waiting(): Pin[] {
-    return this.#pins.filter((pin) => pin.seen !== undefined || isRemoved(pin));
+    return this.#pins.filter(isWaiting);
   }
 
-  async #note(page: ListedPage): Promise<void> {
+  /** Decided before another page is noted: that may list the same name differently, and would decide for this one. */
+  async #note(page: ListedPage): Promise<ReadonlySet<string>> {
     const { area, server, cursor, nextCursor } = page;
-    const about = { era: server.dialect, area, kind: kindOf(page.client) };
-    const at = new Date(this.#options.clock.now()).toISOString();
-    const program = this.#program;
+    const now = this.#options.clock.now();
+    const about = { area, listing: listingKey(server.dialect, kindOf(page.client)) };
+    const more = { at: new Date(now).toISOString(), program: this.#program };
     const entries = page.entries.map(({ name, entry, isSuspicious }) =>
-      toListed(name, entry, { at, isSuspicious, program }),
+      toListed(name, entry, { ...more, isSuspicious }),
     );
-    const key = (at: unknown): string => `${knownKey(about)} ${JSON.stringify(at)}`;
+    const key = (at: unknown): string => `${area} ${about.listing} ${JSON.stringify(at)}`;
     const before = cursor === undefined ? undefined : this.#open.get(key(cursor));
     this.#open.delete(key(cursor));
     const names = new Set([...(before?.names ?? []), ...entries.map(({ name }) => name)]);
     const isWhole = nextCursor === undefined && (cursor === undefined || before !== undefined);
     const listing = { ...about, entries, names: isWhole && !this.#options.isPerUser ? names : undefined };
+    const { since = now } = before ?? {};
+    const goesOn = before?.isBaseline === true && now - since < BASELINE_MS;
+    let shown: ReadonlySet<string> = new Set();
+    const decide = (): void => {
+      if (nextCursor === undefined) this.#tell();
+      shown = new Set(entries.map(({ name }) => name).filter((name) => !this.isHeld(area, name)));
+    };
     const isFirst = cursor === undefined;
-    const isBaseline = await this.#add(listing, isFirst ? undefined : before?.isBaseline === true, toInfo(server));
-    if (nextCursor !== undefined) this.#open.set(key(nextCursor), { isBaseline, names });
+    const isBaseline = await this.#add(listing, {
+      isBaseline: isFirst ? undefined : goesOn,
+      info: toInfo(server),
+      decide,
+    });
+    if (nextCursor !== undefined && names.size <= MAX_PINS)
+      this.#open.set(key(nextCursor), { isBaseline, names, since });
+    return shown;
   }
 
-  /** Resolves with whether the page belongs to the baseline. `isBaseline`: undefined for a first page, which decides it. */
-  #add(listing: Omit<SeenPage, 'isBaseline'>, isBaseline: boolean | undefined, info: string): Promise<boolean> {
-    const isBase = ({ known }: PinRecord): boolean => isBaseline ?? !known.includes(knownKey(listing));
+  /** Resolves with whether the page belongs to the baseline. */
+  #add(listing: Omit<SeenPage, 'isBaseline'>, { isBaseline, info, decide }: AddOptions): Promise<boolean> {
+    const isBase = ({ known }: PinRecord): boolean => isBaseline ?? !known.includes(listing.area);
     const whole = { ...listing, isBaseline: isBase(this.#record) };
     const isSame = listing.area !== 'tools' || this.#isOf(info);
-    if (isSame && !whole.isBaseline && isInRecord(this.#record, whole)) return Promise.resolve(false);
+    if (isSame && !whole.isBaseline && isInRecord(this.#record, whole)) {
+      decide();
+      return Promise.resolve(false);
+    }
     let isPinned = false;
     const change = (latest: PinRecord = this.#emptyRecord()): PinRecord => {
       const record = listing.area === 'tools' ? this.#identified(latest, listing.entries, info) : latest;
@@ -189,7 +231,7 @@ export class PinnedLists {
       addListing(record, { ...listing, isBaseline: isPinned });
       return record;
     };
-    const written = this.#writing.then(() => this.#write(change));
+    const written = this.#writing.then(() => this.#write(change)).then(decide);
     this.#writing = written;
     return written.then(() => isPinned);
   }
@@ -221,7 +263,7 @@ export class PinnedLists {
     const program = this.#program ?? record.program;
     const isMoved = address !== this.#address;
     const isUpdated = record.program !== undefined && record.program !== program;
-    const isOther = isMoved && !entries.some(({ name }) => Object.values(pins).some((pin) => pin.name === name));
+    const isOther = isMoved && !hasOneOf(pins, entries);
     if (isMoved || isUpdated || (record.info !== undefined && record.info !== info))
       this.#tellIdentity(record, { info, isMoved, ...(isUpdated && { program: [record.program!, program!] }) });
     const next = { ...(isOther ? this.#emptyRecord() : record), address: this.#address, info };
@@ -259,12 +301,14 @@ export class PinnedLists {
     this.#record = record;
     this.#isFull = this.#pins.length >= MAX_PINS;
     this.#held = {};
+    this.#refusals = {};
     for (const pin of this.#pins)
       if (isHeld(pin, this.#options.policy)) (this.#held[pin.area] ??= new Set()).add(pin.name);
     this.#follow(this.#waiting.length > 0);
-    const accepted = Object.values(before.pins).filter(({ seen, ...pin }) => {
-      const { pinned } = record.pins[keyOf(pin)] ?? {};
-      return seen !== undefined && pinned?.digest === seen.digest;
+    const accepted = Object.values(before.pins).filter((pin) => {
+      const next = record.pins[keyOf(pin)];
+      const now = new Set(next && acceptedForms(next).map(({ digest }) => digest));
+      return waitingForms(pin).some(({ digest }) => now.has(digest));
     });
     for (const pin of accepted) this.#report('accepted', pin, {});
     for (const area of new Set(accepted.map(({ area }) => area))) this.#options.onAccepted(area);
@@ -280,18 +324,22 @@ export class PinnedLists {
 
   #tell(): void {
     for (const pin of this.#waiting.slice(0, MAX_REPORTS)) {
-      const key = `${keyOf(pin)} ${pin.seen?.digest ?? 'removed'}`;
-      if (this.#told.get(key)) continue;
-      this.#told.set(key, true);
-      this.#report(newsOf(pin)[0], pin, { held: isHeld(pin, this.#options.policy) });
+      for (const form of isRemoved(pin) ? [undefined] : waitingForms(pin)) {
+        const key = `${keyOf(pin)} ${form?.digest ?? 'removed'}`;
+        if (this.#told.get(key)) continue;
+        this.#told.set(key, true);
+        this.#report(newsOf(pin)[0], pin, { ...listedFor(form), held: isHeld(pin, this.#options.policy) }, form);
+      }
     }
   }
 
-  #report(event: string, { area, name, like, seen, pinned }: Pin, more: JsonObject): void {
+  #report(event: string, pin: Pin, more: JsonObject, form = waitingForms(pin).at(-1)): void {
     const { server, log, audit } = this.#options;
+    const { area, name, like } = pin;
     const shown = visible(shorten(name));
     const details = { area, ...(like !== undefined && { like: visible(shorten(like)) }), ...more };
-    const digests = { ...(pinned && { before: pinned.digest }), ...(seen && { digest: seen.digest }) };
+    const before = replacedForm(pin);
+    const digests = { ...(before && { before: before.digest }), ...(form && { digest: form.digest }) };
     audit?.({ kind: 'definition', server, name: shown, outcome: event, details: { ...details, ...digests } });
     log.warn({ server, name: shown, ...details }, `definition.${event}`);
   }
@@ -307,9 +355,21 @@ export class PinnedLists {
 /** What has happened to a definition, as the log and as people call it. */
 function newsOf(pin: Pin): [event: string, words: string] {
   if (isRemoved(pin)) return ['removed', 'was removed'];
-  if (pin.pinned) return ['changed', 'has changed'];
+  if (acceptedForms(pin).length > 0) return ['changed', 'has changed'];
   if (pin.like === undefined) return ['new', 'is new'];
   return ['renamed', `is new, and the same as ${visible(shorten(pin.like))}`];
+}
+
+/** In which era it is listed, and for clients that can do what. */
+function listedFor(form: PinForm | undefined): JsonObject {
+  const [era, kind] = form?.listings.at(-1)?.split(' ') ?? [];
+  return { ...(era && { era }), ...(kind && { clients: kind }) };
+}
+
+/** Whether one of the entries has a name that is pinned. */
+function hasOneOf(pins: PinRecord['pins'], entries: readonly ListedDefinition[]): boolean {
+  const names = new Set(entries.map(({ name }) => name));
+  return Object.values(pins).some((pin) => names.has(pin.name));
 }
 
 function kindOf({ capabilities }: ListedPage['client']): string {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { parseExactly, writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { answerOf, converse } from '../fake-context.contract.ts';
 import { fromInvocation, toInvocation } from './invocation.ts';
@@ -13,6 +14,13 @@ function open(handle?: Parameters<typeof converse>[0], params: JsonObject = DRAF
 }
 
 describe('the draft dialect', () => {
+  it('passes numbers on as they were written, in both directions', () => {
+    const text = '{"n":12345678901234567890,"one":1.0}';
+    expect(writeExactly(toInvocation({ content: [{ type: 'text', text }] }))).toContain(`"output":${text}`);
+    const output = parseExactly(text);
+    expect(fromInvocation({ status: 'success', output }).content).toEqual([{ type: 'text', text }]);
+  });
+
   it('answers initialize without a version and with what the server offers', () => {
     expect(open().welcome).toEqual({
       server: { name: 'fake', version: '1' },

@@ -5,7 +5,8 @@ import type { Implementation } from '@modelcontextprotocol/client';
 import { deriveExchange } from '../../../protocol/derived-exchange.ts';
 import type { Ask, ClientView, Exchange, Progress } from '../../../protocol/exchange.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
-import { isObject, toNotification, toResult } from '../../../protocol/message.ts';
+import { InternalExchange } from '../../../protocol/internal-exchange.ts';
+import { toNotification, toResult } from '../../../protocol/message.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import { pages } from '../../../protocol/pages.ts';
 import { toPlainObject } from '../../../protocol/raw/raw-object.ts';
@@ -20,6 +21,7 @@ import { DRAFT_VERSION, featuresOf } from '../revisions.ts';
 import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
 import type { Conversation } from '../serve/conversation.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
+import { ChangedTools } from './changed-tools.ts';
 import { toInvocation } from './invocation.ts';
 
 interface DraftClient {
@@ -36,6 +38,7 @@ export class DraftClientDialect implements ClientDialect {
   readonly primesStreams = false;
   readonly #declared: DraftClient;
   readonly #conversation: Conversation;
+  readonly #changedTools: ChangedTools;
 
   constructor(conversation: Conversation, declared: DraftClient) {
     const { principal, from: connection } = conversation;
@@ -49,6 +52,10 @@ export class DraftClientDialect implements ClientDialect {
     };
     this.#declared = declared;
     this.#conversation = conversation;
+    this.#changedTools = new ChangedTools(() => {
+      const exchange = new InternalExchange('tools/list', {}, this.client);
+      return listDraftEntries(exchange, conversation.context.target, 'tools');
+    });
   }
 
   welcome(): JsonObject {
@@ -73,9 +80,15 @@ export class DraftClientDialect implements ClientDialect {
   }
 
   serve(exchange: Exchange, target: Target): unknown {
-    if (exchange.method === 'tools/list') return listDraftEntries(exchange, target, 'tools');
+    if (exchange.method === 'tools/list') return this.#listTools(exchange, target);
     if (exchange.method === 'resources/list') return listDraftEntries(exchange, target, 'resources');
     return target.handle(exchange);
+  }
+
+  async #listTools(exchange: Exchange, target: Target): Promise<JsonObject[]> {
+    const tools = await listDraftEntries(exchange, target, 'tools');
+    this.#changedTools.shown(tools);
+    return tools;
   }
 
   spell({ method }: Exchange, answer: ResultObject): unknown {
@@ -112,11 +125,8 @@ export class DraftClientDialect implements ClientDialect {
     return notification.method === 'notifications/cancelled' ? notification.params?.requestId : undefined;
   }
 
-  toChange(change: Change): NotificationMessage | undefined {
-    if (change.kind === 'tools') {
-      const { added = [], removed = [] } = change;
-      return toNotification('tools/changed', { added: added.map(toAdded), removed });
-    }
+  toChange(change: Change): NotificationMessage | Promise<NotificationMessage> | undefined {
+    if (change.kind === 'tools') return this.#changedTools.toNotification(change);
     if (change.kind === 'resource')
       return toNotification('resources/changed', { updated: [change.name ?? change.uri] });
     return undefined;
@@ -147,8 +157,4 @@ async function listDraftEntries(exchange: Exchange, target: Target, key: string)
     toPlainObject(await target.handle(deriveExchange(exchange, { params: { ...exchange.params, ...page } })));
   for await (const page of pages({ key, fetch })) entries.push(...(page[key] as JsonObject[]));
   return entries.map((entry) => toHandshakeEntry(entry, featuresOf(DRAFT_VERSION)));
-}
-
-function toAdded(tool: { name: string; description?: string | undefined }): JsonObject {
-  return isObject(tool) && tool.description === undefined ? { name: tool.name } : { ...tool };
 }

@@ -80,8 +80,8 @@ test('change notifications of a draft server carry the difference', () => {
   dialect.onNotification(note('resources/changed', { updated: ['r'] }));
   dialect.onNotification(note('resources/changed'));
   expect(events.changes).toEqual([
-    { kind: 'tools', added: [{ name: 'a' }], removed: ['b'] },
-    { kind: 'tools', added: [], removed: [] },
+    { kind: 'tools', added: [{ name: 'a' }], removed: ['b'], isClaimed: true },
+    { kind: 'tools', added: [], removed: [], isClaimed: true },
     { kind: 'resource', uri: 'r', name: 'r' },
   ]);
 });

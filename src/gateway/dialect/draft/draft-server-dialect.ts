@@ -8,7 +8,10 @@ import { dictionary } from '../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { answerAsk } from '../ask.ts';
 import { plainError } from '../plain-error.ts';
+import { sendRequest } from '../speak/send-again.ts';
+import type { Remedy } from '../speak/send-again.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
+import { toWireRequest } from '../speak/wire-request.ts';
 import { fromInvocation } from './invocation.ts';
 
 const LISTS: Record<string, string> = dictionary({ 'tools/list': 'tools', 'resources/list': 'resources' });
@@ -25,14 +28,15 @@ export class DraftServerDialect implements ServerDialect {
     this.#events = events;
   }
 
-  async call(call: OutgoingCall): Promise<JsonObject> {
+  async call(call: OutgoingCall, remedy?: Remedy): Promise<JsonObject> {
     const { method } = call;
     const spelled = method === 'tools/call' ? 'tools/invoke' : method;
     if (!LISTS[method] && !PASSED.has(spelled) && !isInteraction(method)) {
       throw new GatewayError('NOT_SUPPORTED', { server: this.#wire.name, what: method });
     }
     const cancelNotice = (id: RequestId): NotificationMessage => toNotification('cancel', { id });
-    const result = await this.#wire.call(call, { method: spelled, cancelNotice });
+    const request = toWireRequest(call, { method: spelled, cancelNotice }, remedy);
+    const result = await sendRequest(this.#wire, request);
     const key = LISTS[method];
     if (key) return { [key]: Array.isArray(result) ? result : ((isObject(result) && result[key]) ?? []) };
     if (method === 'tools/call') return fromInvocation(result);
@@ -50,9 +54,10 @@ export class DraftServerDialect implements ServerDialect {
 
   onNotification({ method, params = {} }: NotificationMessage): void {
     if (method === 'tools/changed') {
-      const added = (Array.isArray(params.added) ? params.added : []) as { name: string }[];
-      const removed = (Array.isArray(params.removed) ? params.removed : []) as string[];
-      this.#events.onChange({ kind: 'tools', added, removed });
+      const { added: told, removed: gone } = params;
+      const added = (Array.isArray(told) ? told : []).filter(isNamed);
+      const removed = Array.isArray(gone) ? gone.filter((name) => typeof name === 'string') : [];
+      this.#events.onChange({ kind: 'tools', added, removed, isClaimed: true });
     } else if (method === 'resources/changed' && Array.isArray(params.updated)) {
       for (const name of params.updated)
         this.#events.onChange({ kind: 'resource', uri: String(name), name: String(name) });
@@ -90,4 +95,8 @@ export class DraftServerDialect implements ServerDialect {
     await this.#wire.call({ method: 'shutdown', timeoutMs: 1000 }).catch(() => {}); // leaving anyway
     await this.#wire.notify(toNotification('exit')).catch(() => {});
   }
+}
+
+function isNamed(tool: unknown): tool is { name: string } {
+  return isObject(tool) && typeof tool.name === 'string';
 }

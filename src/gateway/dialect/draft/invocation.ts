@@ -2,6 +2,7 @@
 // the only text block, else the text.
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
+import { parseExactly, writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 
 export function toInvocation(result: JsonObject): JsonObject {
   const status = result.isError === true ? 'error' : 'success';
@@ -12,7 +13,7 @@ export function fromInvocation(invocation: unknown): JsonObject {
   const { status, output } = isObject(invocation) ? invocation : { status: 'success', output: invocation };
   const isError = status !== 'success';
   if (isObject(output)) return { content: toContent(output, isError), structuredContent: output, isError };
-  const text = typeof output === 'string' ? output : JSON.stringify(output ?? null);
+  const text = typeof output === 'string' ? output : writeExactly(output ?? null);
   return { content: output === undefined ? [] : [{ type: 'text', text }], isError };
 }
 
@@ -22,7 +23,7 @@ function toContent(output: JsonObject, isError: boolean): unknown[] {
   const keys = Object.keys(output).length;
   if (keys === 2 && typeof text === 'string' && Array.isArray(content)) return content;
   if (keys === 1 && typeof text === 'string') return [{ type: 'text', text }];
-  return [{ type: 'text', text: isError && typeof message === 'string' ? message : JSON.stringify(output) }];
+  return [{ type: 'text', text: isError && typeof message === 'string' ? message : writeExactly(output) }];
 }
 
 function toOutput(result: JsonObject, status: string): unknown {
@@ -36,7 +37,7 @@ function toOutput(result: JsonObject, status: string): unknown {
 function parseObject(texts: string[]): JsonObject | undefined {
   if (texts.length !== 1 || !/^\s*[{[]/.test(texts[0]!)) return undefined;
   try {
-    return JSON.parse(texts[0]!) as JsonObject;
+    return parseExactly(texts[0]!) as JsonObject;
   } catch {
     return undefined; // text that only looks like JSON stays text
   }

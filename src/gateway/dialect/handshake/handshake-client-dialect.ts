@@ -1,5 +1,6 @@
 // Serves clients of the handshake era, 2024-11-05 to 2025-11-25. It never writes `resultType`, `requestState`,
 // `inputRequests`, cache hints or error codes of the stateless era.
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../protocol/exchange.ts';
 import { isObject, toNotification, MISSING, toInvalid } from '../../../protocol/message.ts';
@@ -9,7 +10,7 @@ import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change, Target } from '../../../protocol/target.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { missingCapability } from '../ask.ts';
-import { META, splitMeta, TASKS_EXTENSION } from '../meta.ts';
+import { META, splitMeta } from '../meta.ts';
 import { isLogLevel, writeLog, writeProgress } from '../notifications.ts';
 import { plainError, toWire } from '../plain-error.ts';
 import { NEWEST_HANDSHAKE, featuresOf } from '../revisions.ts';

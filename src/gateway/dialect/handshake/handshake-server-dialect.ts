@@ -8,6 +8,7 @@ import { RawObject, fieldOf, isResultObject, toPlainObject } from '../../../prot
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type {
   OutgoingCall,
+  RequestTracker,
   SubscribeOptions,
   ServerEvents,
   ServerView,
@@ -16,6 +17,7 @@ import type {
 import type { Change } from '../../../protocol/target.ts';
 import { EncodedParams } from '../../../protocol/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../../protocol/raw/encoded-params.ts';
+import { cancelledBy } from '../../../shared/cancelled-error.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { rejectOnAbort } from '../../../shared/timing.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
@@ -24,6 +26,8 @@ import { answerAsk } from '../ask.ts';
 import { plainError } from '../plain-error.ts';
 import { featuresOf } from '../revisions.ts';
 import { readChange } from '../notifications.ts';
+import { sendRequest } from '../speak/send-again.ts';
+import type { Remedy } from '../speak/send-again.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
 import { WireRequest } from '../speak/wire-request.ts';
 import { fromTask } from './results.ts';
@@ -42,20 +46,20 @@ export class HandshakeServerDialect implements ServerDialect {
     this.#events = events;
   }
 
-  call(call: OutgoingCall): Promise<ResultObject> {
+  call(call: OutgoingCall, remedy?: Remedy): Promise<ResultObject> {
     if (call.method === 'tasks/update') {
       return Promise.reject(new ProtocolError(-32601, 'Method not found', `Unknown method: ${call.method}`));
     }
-    return call.task && this.#canRunTasks() ? this.#startTask(call) : this.#send(call);
+    return call.task && this.#canRunTasks() ? this.#startTask(call, remedy) : this.#send(call, remedy);
   }
 
   /** Not cancelled like other requests: only the answer names the task, which is then cancelled. */
-  async #startTask(call: OutgoingCall): Promise<ResultObject> {
+  async #startTask(call: OutgoingCall, remedy: Remedy | undefined): Promise<ResultObject> {
     const { signal } = call;
-    if (signal?.aborted) throw new GatewayError('CANCELLED');
-    const started = this.#send(call, false);
+    if (signal?.aborted) throw cancelledBy(signal);
+    const started = this.#send(call, remedy, false);
     try {
-      return await rejectOnAbort(started, signal, () => new GatewayError('CANCELLED'));
+      return await rejectOnAbort(started, signal, () => cancelledBy(signal));
     } catch (thrown) {
       if (signal?.aborted) void started.then((result) => this.#cancelTask(result)).catch(() => {}); // no task was started
       throw thrown;
@@ -67,11 +71,10 @@ export class HandshakeServerDialect implements ServerDialect {
     if (isObject(task)) await this.call({ method: 'tasks/cancel', params: { taskId: task.taskId } });
   }
 
-  #send(call: OutgoingCall, mayCancel = true): Promise<ResultObject> {
+  #send(call: OutgoingCall, remedy: Remedy | undefined, mayCancel = true): Promise<ResultObject> {
     const { method } = call;
-    const request = new HandshakeRequest(this, call, this.#toParams(call));
-    if (!mayCancel) request.signal = undefined;
-    const sent = this.#wire.send(request) as Promise<ResultObject>;
+    const request = new HandshakeRequest(this, call, { params: this.#toParams(call), mayCancel, remedy });
+    const sent = sendRequest(this.#wire, request) as Promise<ResultObject>;
     return method === 'completion/complete' ? sent.catch((thrown: unknown) => this.#noCompletion(thrown)) : sent;
   }
 
@@ -158,8 +161,8 @@ export class HandshakeServerDialect implements ServerDialect {
   }
 
   async #tellOfUri(method: string, uri: string, { params, trace }: SubscribeOptions = {}): Promise<JsonObject> {
-    const tracker = this.#events.track?.();
-    return toPlainObject(await this.call({ method, params: { ...params, uri }, trace, tracker }));
+    const track = (): RequestTracker | undefined => this.#events.track?.();
+    return toPlainObject(await this.call({ method, params: { ...params, uri }, trace, track }));
   }
 
   async setLogLevel(level: string): Promise<void> {
@@ -208,19 +211,31 @@ export class HandshakeServerDialect implements ServerDialect {
   }
 }
 
+interface HandshakeForm {
+  params: JsonObject | undefined;
+  /** False if the server must not be told of a cancel. */
+  mayCancel: boolean;
+  remedy: Remedy | undefined;
+}
+
 class HandshakeRequest extends WireRequest {
   readonly #dialect: HandshakeServerDialect;
-  readonly #params: JsonObject | undefined;
+  readonly #form: HandshakeForm;
 
-  constructor(dialect: HandshakeServerDialect, call: OutgoingCall, params: JsonObject | undefined) {
-    super(call);
+  constructor(dialect: HandshakeServerDialect, call: OutgoingCall, form: HandshakeForm) {
+    super(call, form.remedy);
     this.#dialect = dialect;
-    this.#params = params;
+    this.#form = form;
     this.takesRaw = 'all';
+    if (!form.mayCancel) this.signal = undefined;
+  }
+
+  override again(): WireRequest {
+    return new HandshakeRequest(this.#dialect, this.call, this.#form);
   }
 
   override toParams(id: number): OutgoingParams | undefined {
-    return toSent(this.#params, this.call, this.call.onProgress && id);
+    return toSent(this.#form.params, this.call, this.call.onProgress && id);
   }
 
   override onNotify(notification: NotificationMessage): void {

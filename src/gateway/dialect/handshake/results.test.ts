@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { parseExactly, writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import { RawText } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
 import { featuresOf } from '../revisions.ts';
@@ -35,6 +36,16 @@ describe('content for older revisions', () => {
       expect(messages).toEqual([{ role: 'user', content: older }]);
     }
     expect(shape('2025-06-18', 'tools/call', { content: [block] }).content).toEqual([block]);
+  });
+
+  it('writes structured content as text with its numbers as they were sent', () => {
+    const sent = (content: string) => parseExactly(`{"content":[],"structuredContent":${content}}`) as JsonObject;
+    for (const content of ['{"id":12345678901234567890,"list":[1.0]}', '12345678901234567890', '[1e400]']) {
+      for (const revision of ['2024-11-05', '2025-03-26'])
+        expect(shape(revision, 'tools/call', sent(content)).content).toEqual([{ type: 'text', text: content }]);
+    }
+    const wrapped = shape('2025-11-25', 'tools/call', sent('12345678901234567890'));
+    expect(writeExactly(wrapped.structuredContent)).toBe('{"result":12345678901234567890}');
   });
 
   it('turns a resource link into text before 2025-06-18', () => {

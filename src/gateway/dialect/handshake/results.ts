@@ -2,7 +2,7 @@
 // result untouched where nothing changes, and unparsed where it came that way.
 import { isObject, present } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { copyNumbers } from '../../../protocol/raw/exact-numbers.ts';
+import { copyNumbers, keepNumbers, writeMember } from '../../../protocol/raw/exact-numbers.ts';
 import { RawObject } from '../../../protocol/raw/raw-object.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { TaskState } from '../../../protocol/target.ts';
@@ -101,14 +101,16 @@ function toCallResult(result: JsonObject, features: Features): JsonObject {
 function wrapStructured(result: JsonObject, features: Features): JsonObject {
   if (features.structured && isObject(result.structuredContent)) return result;
   const { structuredContent: dropped, ...rest } = result;
-  const content = withText(Array.isArray(rest.content) ? (rest.content as JsonObject[]) : [], dropped);
-  return features.structured ? { ...rest, content, structuredContent: { result: dropped } } : { ...rest, content };
+  const text = writeMember(result, 'structuredContent');
+  const content = withText(Array.isArray(rest.content) ? (rest.content as JsonObject[]) : [], text);
+  if (!features.structured) return { ...rest, content };
+  return { ...rest, content, structuredContent: keepNumbers({ result: dropped }, `{"result":${text}}`) };
 }
 
 /** For clients without structured content, adds it as text. */
-function withText(content: JsonObject[], value: unknown): JsonObject[] {
+function withText(content: JsonObject[], text: string): JsonObject[] {
   if (content.some((block) => block.type === 'text')) return content;
-  return [...content, { type: 'text', text: JSON.stringify(value) }];
+  return [...content, { type: 'text', text }];
 }
 
 /**

@@ -32,7 +32,10 @@ export interface ClientDialect {
   toCancelled(exchange: ServedExchange): ResponseMessage | undefined;
   /** The id that a cancellation names; undefined for any other notification. */
   cancelledId(notification: NotificationMessage): unknown;
-  toChange(change: Change, isSubscribed: (uri: string) => boolean): NotificationMessage | undefined;
+  toChange(
+    change: Change,
+    isSubscribed: (uri: string) => boolean,
+  ): NotificationMessage | undefined | Promise<NotificationMessage | undefined>;
   toProgress(progress: Progress, exchange: ServedExchange): NotificationMessage | undefined;
   toLog(entry: LogEntry): NotificationMessage | undefined;
   canAsk(ask: Ask): boolean;

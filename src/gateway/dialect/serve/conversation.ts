@@ -17,6 +17,7 @@ import type {
 } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { Change } from '../../../protocol/target.ts';
+import { cancelledError } from '../../../shared/cancelled-error.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { GatewayError, toError } from '../../../shared/errors.ts';
 import { ShortLivedMap } from '../../../shared/containers/short-lived-map.ts';
@@ -92,7 +93,8 @@ export class Conversation {
     if (isRequest(message)) this.#request(message, outlet);
     else {
       if (isNotification(message)) this.#notification(message);
-      else if (!this.#asks.take(message)) this.context.log.warn({ id: message.id }, 'answer.unexpected');
+      else if (!this.#asks.take(message, outlet.arrival))
+        this.context.log.warn({ id: message.id }, 'answer.unexpected');
       outlet.end();
     }
   }
@@ -152,7 +154,11 @@ export class Conversation {
     }
     const { fromAnswer, ...question } = dialect.toAsk(ask);
     exchange.hasAsked = true;
-    const answer = this.#asks.put({ ...question, onProgress: ask.onProgress }, exchange, signal);
+    const answer = this.#asks.put(
+      { ...question, onProgress: ask.onProgress, onReceived: ask.onReceived },
+      exchange,
+      signal,
+    );
     return fromAnswer ? answer.then(fromAnswer) : answer;
   }
 
@@ -296,7 +302,7 @@ export class Conversation {
   /** A question that belongs to no request goes out on the back channel. */
   #askUnrelated(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     const { dialect } = this;
-    if (!dialect || this.#closed) return Promise.reject(new GatewayError('CANCELLED'));
+    if (!dialect || this.#closed) return Promise.reject(cancelledError('gone'));
     this.#unrelated ??= unrelatedExchange(this, dialect.client, this.#back);
     const isUnheard = ask.method === 'ping' && this.#back.isListening === false;
     // The server may not wait until the client listens again, so use the stream of an open request.
@@ -307,7 +313,13 @@ export class Conversation {
   #change(change: Change): void {
     if (change.kind === 'log' && !isAtLeast(change.entry.level, this.logLevel)) return;
     if (change.kind === 'task' && change.principal !== this.principal) return;
-    this.#tell(this.dialect?.toChange(change, (uri) => isWithinAny(uri, this.subscriptions)));
+    const told = this.dialect?.toChange(change, (uri) => isWithinAny(uri, this.subscriptions));
+    if (told instanceof Promise)
+      void told.then(
+        (notification) => this.#tell(notification),
+        () => {},
+      ); // a change that cannot be told
+    else this.#tell(told);
   }
 
   #tell(notification: NotificationMessage | undefined): void {

@@ -2,10 +2,12 @@
 // restores the session. A second answer, or one that nothing waits for, is reported to the caller and changes nothing.
 // 1. Questions are held back until the client has confirmed its initialization.
 // 2. A question lives no longer than the exchange that asked it.
+import { nextArrival } from '../../../protocol/arrival.ts';
 import { isError, isObject, toNotification } from '../../../protocol/message.ts';
 import type { JsonObject, RequestId, RequestMessage, ResponseMessage } from '../../../protocol/message.ts';
 import type { Ask } from '../../../protocol/exchange.ts';
 import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
+import { cancelledError } from '../../../shared/cancelled-error.ts';
 import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import { GatewayError, ProtocolError, toError } from '../../../shared/errors.ts';
 import { randomId } from '../../../shared/crypto/ids.ts';
@@ -16,12 +18,14 @@ interface Question {
   method: string;
   params?: JsonObject;
   onProgress?: Ask['onProgress'];
+  onReceived?: Ask['onReceived'];
 }
 
 interface Pending {
   id: string;
   question: RequestMessage;
   onProgress: Ask['onProgress'];
+  onReceived: Ask['onReceived'];
   exchange: ServedExchange;
   lost: AbortSignal | undefined;
   /** False while it is held back. */
@@ -48,14 +52,15 @@ export class PendingAsks {
 
   /** Sends the question on the exchange's stream. It is cancelled with the exchange, or when `lost` aborts. */
   put(asked: Question, exchange: ServedExchange, lost?: AbortSignal): Promise<JsonObject> {
-    if (this.#closed || exchange.ended || exchange.cancellation.aborted || lost?.aborted)
-      return Promise.reject(new GatewayError('CANCELLED'));
+    if (this.#closed) return Promise.reject(cancelledError('gone'));
+    if (exchange.ended) return Promise.reject(cancelledError('answered'));
     const open = (this.#pending ??= new OpenQuestions<Pending>({ onWithdrawn: callOff, max: MAX_PENDING }));
     const id = `${this.#prefix}${++this.#count}`;
-    const { onProgress, ...wanted } = asked;
+    const { onProgress, onReceived, ...wanted } = asked;
     const question: RequestMessage = { jsonrpc: '2.0', id, ...(onProgress ? withToken(wanted, id) : wanted) };
-    const pending: Pending = { id, question, onProgress, exchange, lost, sent: false };
-    const answer = open.open(id, pending, exchange.cancellation, lost);
+    const pending: Pending = { id, question, onProgress, onReceived, exchange, lost, sent: false };
+    const answer = open.open(id, pending, { call: exchange.cancellation, asker: lost });
+    if (!open.get(id)) return answer; // called off already
     if (this.#open || asked.method === ALWAYS_ALLOWED) this.#send(pending);
     return answer;
   }
@@ -68,7 +73,7 @@ export class PendingAsks {
   }
 
   /** False if nothing waits for this answer. */
-  take(response: ResponseMessage): boolean {
+  take(response: ResponseMessage, arrival: number = nextArrival()): boolean {
     const pending = this.#pending?.get(response.id as string);
     if (!pending?.sent) return false;
     const { id, question } = pending;
@@ -78,8 +83,10 @@ export class PendingAsks {
     if (isError(response)) {
       const { code, message, data } = response.error;
       refuse({ reason: `${message} (${code})`, code, origin: new ProtocolError(code, message, data) });
-    } else if (isObject(response.result)) this.#pending!.answer(id, response.result);
-    else refuse({ reason: 'its answer is not an object' });
+    } else if (isObject(response.result)) {
+      pending.onReceived?.(arrival);
+      this.#pending!.answer(id, response.result);
+    } else refuse({ reason: 'its answer is not an object' });
     return true;
   }
 
@@ -93,13 +100,15 @@ export class PendingAsks {
   /** The exchange is about to be answered: cancels its open questions, so that the user is not asked in vain. */
   endOf(exchange: ServedExchange): void {
     if (!this.#pending?.size) return;
-    for (const [id, pending] of this.#pending.entries()) if (pending.exchange === exchange) this.#pending.withdraw(id);
+    for (const [id, pending] of this.#pending.entries()) {
+      if (pending.exchange === exchange) this.#pending.withdraw(id, cancelledError('answered'));
+    }
   }
 
   /** No more answers can arrive: rejects all questions silently. */
   close(): void {
     this.#closed = true;
-    this.#pending?.refuseAll(new GatewayError('CANCELLED'));
+    this.#pending?.refuseAll(cancelledError('gone'));
   }
 
   /** A question that cannot be encoded fails. */

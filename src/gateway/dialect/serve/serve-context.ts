@@ -7,7 +7,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { FairShares } from '../../../shared/containers/fair-shares.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import type { Limits } from '../../../shared/limits.ts';
-import { createLog } from '../../../shared/log.ts';
+import { toSafeLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
 import { createSealer } from '../../../shared/crypto/seal.ts';
 import type { Sealer } from '../../../shared/crypto/seal.ts';
@@ -82,7 +82,7 @@ export interface StoredEvent {
 export function createServeContext(target: Target, options: ServeContextOptions = {}): ServeContext {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const clock = options.clock ?? systemClock;
-  const log = options.log ?? createLog();
+  const log = toSafeLog(options.log);
   const revisions = checkRevisions(options.revisions ?? ALL_REVISIONS);
   return {
     target,

@@ -1,5 +1,6 @@
 // The part of an exchange that all dialects share when they serve a client: its identity, its cancellation, and the
 // rule that nothing is sent after its end.
+import { nextArrival } from '../../../protocol/arrival.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress, TraceContext } from '../../../protocol/exchange.ts';
 import { toNotification } from '../../../protocol/message.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, Message } from '../../../protocol/message.ts';
@@ -19,6 +20,8 @@ export interface Outlet {
   send(message: Message): void;
   /** The answer, if one is due. `status` counts only while the HTTP answer has not begun. */
   end(answer?: Message | Message[], status?: number): void;
+  /** When the message reached this process (protocol/arrival.ts), if that was before it could be handled. */
+  readonly arrival?: number | undefined;
   /** Whether the client is connected; undefined if unknown. */
   readonly isOpen?: boolean | undefined;
   /** Closes the stream so that the client reconnects for the rest; does nothing if it cannot. */
@@ -31,6 +34,7 @@ let nextId: (() => string) | undefined;
 export abstract class ServedExchange extends Cancellation implements Exchange {
   request: RequestMessage;
   readonly method: string;
+  readonly arrival: number;
   params: JsonObject;
   progressToken: string | number | undefined;
   readonly trace: TraceContext | undefined;
@@ -50,6 +54,7 @@ export abstract class ServedExchange extends Cancellation implements Exchange {
     super();
     this.request = request;
     this.method = request.method;
+    this.arrival = outlet.arrival ?? nextArrival();
     this.params = split.params;
     this.progressToken = split.progressToken;
     this.trace = split.trace;

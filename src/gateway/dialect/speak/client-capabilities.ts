@@ -1,10 +1,10 @@
 // Converts the client capabilities that we declare to a server, per revision.
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import { present } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { SmallMemo } from '../../../shared/containers/memo.ts';
-import { TASKS_EXTENSION } from '../meta.ts';
 import { featuresOf, isStateless } from '../revisions.ts';
 
 /** `capabilities` is in the newest handshake form. */

@@ -1,5 +1,6 @@
 // Asks a server whether it speaks the stateless era. Only clear evidence counts: an outage or a refused login says
 // nothing about eras, and a result without a common version is not a success.
+import { FLOW_EXTENSION } from '../../../protocol/extensions.ts';
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import { flowOf } from '../../../protocol/interaction.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -8,7 +9,6 @@ import type { ServerEvents, ServerView } from '../../../protocol/server-view.ts'
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { isLoop } from '../../../shared/via.ts';
 import { META, withoutEnvelope } from '../meta.ts';
-import { FLOW_EXTENSION } from '../stateless/flow-extension.ts';
 import { STATELESS, isHandshake } from '../revisions.ts';
 import { toHeaders } from '../stateless/headers.ts';
 import { toEnvelope } from '../stateless/envelope.ts';

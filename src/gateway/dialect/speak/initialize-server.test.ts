@@ -105,6 +105,15 @@ describe('the draft dialect', () => {
     expect(wire.calls).toHaveLength(1);
   });
 
+  test.each([-32022, -32020])('is not tried after %i, which only servers of the newer era know', async (code) => {
+    const refusal = new ProtocolError(code, 'No', { supported: ['2026-07-28'] });
+    const { wire, opened } = await open(() => {
+      throw refusal;
+    });
+    await expect(opened).rejects.toBe(refusal);
+    expect(wire.calls).toHaveLength(1);
+  });
+
   test('that fails too leaves the first error standing', async () => {
     const first = new ProtocolError(-32602, 'first');
     const { opened } = await open((call) => {

@@ -52,7 +52,8 @@ async function agree(wire: Wire, intro: ServerIntroduction, events: ServerEvents
     result = await initialize(wire, intro);
   } catch (thrown) {
     // A draft server answers the official opening with an error; rethrow anything else.
-    if (!(thrown instanceof ProtocolError) || isLoop(thrown) || era !== undefined) throw thrown;
+    if (!(thrown instanceof ProtocolError) || isLoop(thrown) || era !== undefined || isOfStateless(thrown))
+      throw thrown;
     const draft = await initializeDraft(wire, intro).catch(() => undefined);
     if (!isDraftResult(draft)) throw thrown;
     return openDraft(wire, draft, events);
@@ -127,10 +128,18 @@ function openDraft(wire: Wire, result: unknown, events: ServerEvents): Initializ
       info: result.server as Implementation,
       capabilities: {
         ...(declared.supportsToolDiscovery === true && { tools: { listChanged: true } }),
-        ...(declared.supportsResourceDiscovery === true && { resources: { listChanged: true } }),
+        ...(declared.supportsResourceDiscovery === true && {
+          // It tells every client of every update.
+          resources: { listChanged: true, ...(declared.supportsNotifications === true && { subscribe: true }) },
+        }),
       },
     },
     events,
   );
   return { dialect, headers: {}, ready: toNotification('initialized', {}) };
+}
+
+/** Only servers of the newer era have these errors: a header mismatch (-32020), and a list of supported revisions (-32022). */
+function isOfStateless({ code }: ProtocolError): boolean {
+  return code === -32020 || code === -32022;
 }

@@ -4,6 +4,7 @@ import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage }
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import type { OutgoingCall, SubscribeOptions, Sender, ServerView } from '../../../protocol/server-view.ts';
 import type { Log } from '../../../shared/log.ts';
+import type { Remedy } from './send-again.ts';
 import type { WireForm, WireRequest } from './wire-request.ts';
 
 export interface Wire {
@@ -34,7 +35,8 @@ export interface Wire {
 
 export interface ServerDialect {
   readonly server: ServerView;
-  call(call: OutgoingCall): Promise<ResultObject>;
+  /** `remedy`: what may be put right if the server refuses a request of the call. */
+  call(call: OutgoingCall, remedy?: Remedy): Promise<ResultObject>;
   /** A request from the server. `call` is our call during which it was made, if known; `ended` if that call is over. */
   onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void;
   /** A notification that belongs to none of our calls. */

@@ -1,15 +1,17 @@
-// A request to a server from its writing to its answer. It is one object, because every message makes one: a closure for each way to write,
-// read or end it would cost more than the message. The wire gives it an id and waits with it; a dialect extends it by how it is written and
-// how what comes back for it is read.
+// A request to a server from its writing to its answer: sent once, with one id. To send the same call again, `again` makes another one of the
+// same data. It is one object, because every message makes one: a closure for each way to write, read or end it would cost more than the
+// message. The wire gives it an id and waits with it; a dialect extends it by how it is written and how what comes back for it is read.
 import type { Progress } from '../../../protocol/exchange.ts';
 import { isError, toNotification } from '../../../protocol/message.ts';
 import type { JsonObject, NotificationMessage, RequestId, ResponseMessage } from '../../../protocol/message.ts';
 import type { OutgoingParams } from '../../../protocol/raw/encoded-params.ts';
+import { keepNumbers } from '../../../protocol/raw/exact-numbers.ts';
 import { RawObject, RawText } from '../../../protocol/raw/raw-object.ts';
-import type { OutgoingCall, SentRequest } from '../../../protocol/server-view.ts';
+import type { OutgoingCall, RequestTracker, SentRequest } from '../../../protocol/server-view.ts';
 import type { Abortable, Cancellation } from '../../../shared/cancellation.ts';
 import { DeadlineItem } from '../../../shared/clock.ts';
 import { toServerError } from '../../../shared/errors.ts';
+import type { Remedy } from './send-again.ts';
 
 /** What a request does while it waits. */
 interface RequestOwner {
@@ -20,8 +22,10 @@ interface RequestOwner {
   onPause(request: WireRequest): void;
 }
 
-export class WireRequest extends DeadlineItem implements SentRequest {
+export abstract class WireRequest extends DeadlineItem implements SentRequest {
   readonly call: OutgoingCall;
+  /** What may be put right before it is sent again. */
+  readonly remedy: Remedy | undefined;
   /** As the dialect calls it. */
   method: string;
   signal: Abortable | undefined;
@@ -34,8 +38,12 @@ export class WireRequest extends DeadlineItem implements SentRequest {
   takesRaw: 'large' | 'all' | undefined;
   /** The answer has no end, so it has no timeout. */
   endless = false;
+  /** The server's result was read, so a failure after that is not about this request. */
+  hasResult = false;
 
   id = 0;
+  /** Whether the server still works on it; made when it is sent. */
+  tracker: RequestTracker | undefined;
   /** Its own stream, on HTTP. */
   stream: Cancellation | undefined;
   owner: RequestOwner | undefined;
@@ -52,11 +60,24 @@ export class WireRequest extends DeadlineItem implements SentRequest {
   /** The number of open questions. */
   pauses = 0;
 
-  constructor(call: OutgoingCall) {
+  constructor(call: OutgoingCall, remedy?: Remedy) {
     super();
     this.call = call;
+    this.remedy = remedy;
     this.method = call.method;
     this.signal = call.signal;
+  }
+
+  /** The same request, to be sent once more. */
+  abstract again(): WireRequest;
+
+  get mayRepeat(): boolean {
+    return this.remedy !== undefined;
+  }
+
+  /** Resolves with whether the same request may succeed now. */
+  async putRight(thrown: unknown, earlier: readonly unknown[]): Promise<boolean> {
+    return this.remedy !== undefined && this.remedy(thrown, earlier);
   }
 
   /** The params; they may have to carry the id as the progress token. */
@@ -101,7 +122,7 @@ export class WireRequest extends DeadlineItem implements SentRequest {
 
   /** Synchronous: another promise would cost more than reading the result. */
   settle(response: ResponseMessage, sent?: string): void {
-    this.call.tracker?.onAnswered('result' in response ? response.result : undefined);
+    this.tracker?.onAnswered('result' in response ? response.result : undefined);
     try {
       if (isError(response)) throw toServerError(response.error);
       this.resolve(this.read(this.#take(response.result, sent)));
@@ -111,7 +132,9 @@ export class WireRequest extends DeadlineItem implements SentRequest {
   }
 
   #take(result: unknown, sent: string | undefined): unknown {
-    if (sent !== undefined && this.takesRaw === 'all') return new RawText(result as JsonObject, sent);
+    if (sent !== undefined) {
+      return this.takesRaw === 'all' ? new RawText(result as JsonObject, sent) : keepNumbers(result, sent);
+    }
     return !this.takesRaw && result instanceof RawObject ? result.parse() : result;
   }
 }
@@ -124,6 +147,20 @@ export type WireForm = Partial<
   >
 >;
 
-export function toWireRequest(call: OutgoingCall, form?: WireForm): WireRequest {
-  return Object.assign(new WireRequest(call), form);
+export function toWireRequest(call: OutgoingCall, form?: WireForm, remedy?: Remedy): WireRequest {
+  return new PlainRequest(call, form, remedy);
+}
+
+class PlainRequest extends WireRequest {
+  readonly #form: WireForm | undefined;
+
+  constructor(call: OutgoingCall, form: WireForm | undefined, remedy: Remedy | undefined) {
+    super(call, remedy);
+    this.#form = form;
+    Object.assign(this, form);
+  }
+
+  override again(): WireRequest {
+    return new PlainRequest(this.call, this.#form, this.remedy);
+  }
 }

@@ -8,8 +8,8 @@ import type { OutgoingCall, ServerEvents } from '../../../protocol/server-view.t
 import { toSuspended } from '../../../protocol/target.ts';
 import type { ResumedCall, SuspendedCall } from '../../../protocol/target.ts';
 import { CALL_METHODS } from '../../../protocol/methods.ts';
+import { cancelledBy } from '../../../shared/cancelled-error.ts';
 import { rejectOnAbort } from '../../../shared/timing.ts';
-import { GatewayError } from '../../../shared/errors.ts';
 import { MAX_STATE_MS } from '../../../shared/limits.ts';
 import { readAsk } from '../ask.ts';
 import { META } from '../meta.ts';
@@ -58,9 +58,9 @@ export async function answerQuestions(
   };
   let answers;
   try {
-    answers = await rejectOnAbort(allAnswers(), call.signal, () => new GatewayError('CANCELLED'));
+    answers = await rejectOnAbort(allAnswers(), call.signal, () => cancelledBy(call.signal));
   } catch (thrown) {
-    controller.abort();
+    controller.abort(call.signal?.aborted ? call.signal.reason : thrown);
     throw thrown;
   }
   return {

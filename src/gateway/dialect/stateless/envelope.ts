@@ -1,5 +1,6 @@
 // The `_meta` envelope that makes a stateless request self-contained: version, client and capabilities. Nothing is
 // remembered between requests.
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { ClientConnection, ClientView } from '../../../protocol/exchange.ts';
 import { isObject, MISSING, toInvalid } from '../../../protocol/message.ts';
@@ -10,7 +11,7 @@ import type { OutgoingCall } from '../../../protocol/server-view.ts';
 import { SmallMemo } from '../../../shared/containers/memo.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { isLogLevel } from '../notifications.ts';
-import { META, TASKS_EXTENSION } from '../meta.ts';
+import { META } from '../meta.ts';
 import { isStateless } from '../revisions.ts';
 import { checkIntroductionSize } from '../serve/detect.ts';
 
@@ -120,7 +121,7 @@ export class OutgoingEnvelope {
   #textFor(info: Implementation, capabilities: ClientCapabilities, logLevel: string | undefined): string {
     const known = this.#written.get(info, capabilities, logLevel);
     if (known !== undefined) return known;
-    const text = JSON.stringify(toEnvelope(this.#revision, { info, capabilities, logLevel })).slice(0, -1);
+    const text = writeExactly(toEnvelope(this.#revision, { info, capabilities, logLevel })).slice(0, -1);
     return this.#written.keep(text, info, capabilities, logLevel);
   }
 }

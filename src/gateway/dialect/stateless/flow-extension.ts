@@ -1,11 +1,10 @@
 // MCP Flow in the stateless era, where it is an extension. Its error codes lie in a range that this era reserves, so
 // they are moved and the error's data names the original; errors from servers are moved back.
+import { FLOW_EXTENSION } from '../../../protocol/extensions.ts';
 import { isInteraction } from '../../../protocol/interaction.ts';
 import type { JsonObject, WireError } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
-
-export const FLOW_EXTENSION = 'mcp-parley/flow';
 
 const NAMES: Readonly<Record<number, string>> = {
   [-32000]: 'LIMIT_EXCEEDED',

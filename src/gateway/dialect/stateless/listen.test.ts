@@ -1,9 +1,10 @@
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, NotificationMessage } from '../../../protocol/message.ts';
 import type { TaskState, Target } from '../../../protocol/target.ts';
 import { FakeTarget, RecordingOutlet, enveloped, fakeContext, settled } from '../fake-context.contract.ts';
 import type { ServeContextOptions } from '../serve/serve-context.ts';
-import { META, TASKS_EXTENSION } from '../meta.ts';
+import { META } from '../meta.ts';
 import { serveStateless } from './serve-stateless.ts';
 import type { ClientView } from '../../../protocol/exchange.ts';
 

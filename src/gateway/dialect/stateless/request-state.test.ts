@@ -1,7 +1,11 @@
+import { describe, expect, it } from 'vitest';
+import type { RequestMessage } from '../../../protocol/message.ts';
+import { parseExactly } from '../../../protocol/raw/exact-numbers.ts';
+import { createSealer } from '../../../shared/crypto/seal.ts';
 import { checkOwnedThings } from '../../../shared/containers/owned-table.contract.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { FakeClock, RecordingOutlet, request } from '../fake-context.contract.ts';
-import { createParkedCalls, parkCall } from './request-state.ts';
+import { createParkedCalls, openState, parkCall, sealState } from './request-state.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
 
 const info = { name: 'c', version: '1' };
@@ -39,4 +43,25 @@ checkOwnedThings('parked calls', () => {
     close: () => calls.clear(),
     timers: () => clock.timers,
   };
+});
+
+describe('the state of a call', () => {
+  const sealer = createSealer();
+  const call = (args: string, requestState?: string): RequestMessage => ({
+    ...request(1, 'tools/call', { name: 'pay', arguments: parseExactly(args), ...(requestState && { requestState }) }),
+  });
+
+  it.each([
+    ['{"amount":9007199254740992}', '{"amount":9007199254740993}'],
+    ['{"all":[{"n":1}]}', '{"all":[{"n":1.00000000000000000001}]}'],
+  ])('is not accepted with another number, however close: %s, %s', (first, other) => {
+    const sealed = sealState(sealer, call(first), 'ann', { ticket: 't' });
+    expect(openState(sealer, call(first, sealed), 'ann')).toEqual({ ticket: 't' });
+    expect(() => openState(sealer, call(other, sealed), 'ann')).toThrow();
+  });
+
+  it('is accepted with the same arguments in another order, and the same numbers in another spelling', () => {
+    const sealed = sealState(sealer, call('{"a":1.0,"b":100}'), 'ann', { ticket: 't' });
+    expect(openState(sealer, call('{"b":1e2,"a":1}', sealed), 'ann')).toEqual({ ticket: 't' });
+  });
 });

@@ -2,9 +2,9 @@
 // call that is parked in memory, which works once, or everything needed to repeat a call. It is sealed and bound to the
 // principal and the request, so it is useless for another call, tool or user.
 import { callerOfClient } from '../../../protocol/exchange.ts';
+import { canonicalExactly } from '../../../protocol/raw/canonical-exactly.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { RequestMessage } from '../../../protocol/message.ts';
-import { canonicalJson } from '../../../shared/canonical-json.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { MemoryOwnedTable } from '../../../shared/containers/owned-table.ts';
 import type { OwnedTable } from '../../../shared/containers/owned-table.ts';
@@ -67,5 +67,5 @@ export function openState(sealer: Sealer, request: RequestMessage, principal: st
 function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {
   // Canonical, because clients may reorder the arguments.
   const salient = [principal, method, namedBy(method, params) ?? null, params.arguments ?? {}];
-  return sha256(canonicalJson(salient), 'base64');
+  return sha256(canonicalExactly(salient), 'base64');
 }

@@ -1,4 +1,5 @@
 // Encodes results for the stateless era: `resultType` on each, cache hints where required, and the server's info.
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
 import { isObject } from '../../../protocol/message.ts';
@@ -9,7 +10,7 @@ import type { Target, TaskState } from '../../../protocol/target.ts';
 import { LIST_METHODS } from '../../../protocol/methods.ts';
 import { arrivedVia } from '../../../shared/via.ts';
 import { toPlainCompletion } from '../handshake/results.ts';
-import { META, TASKS_EXTENSION } from '../meta.ts';
+import { META } from '../meta.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
 import { statelessRevisions } from './envelope.ts';
 import { withFlowExtension } from './flow-extension.ts';
@@ -118,7 +119,7 @@ function stampOf(info: Implementation): Stamp {
   const known = stamps.get(info);
   if (known) return known;
   const _meta = metaOf(info);
-  const text = `,"_meta":${JSON.stringify(_meta)}`;
+  const text = `,"_meta":${writeExactly(_meta)}`;
   const whole = { values: { ...COMPLETE.values, _meta }, text: `${COMPLETE.text}${text}` };
   const stamp = { whole, meta: `${text}}` };
   stamps.set(info, stamp);

@@ -1,10 +1,11 @@
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import { describe, expect, it, test } from 'vitest';
 import type { Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject, RequestMessage } from '../../../protocol/message.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { FakeTarget, RecordingOutlet, enveloped, fakeContext, request, settled } from '../fake-context.contract.ts';
 import type { ServeContextOptions } from '../serve/serve-context.ts';
-import { META, TASKS_EXTENSION } from '../meta.ts';
+import { META } from '../meta.ts';
 import { serveStateless, toStatelessError } from './serve-stateless.ts';
 
 type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;

@@ -1,5 +1,6 @@
 // Serves one message of a stateless client. Of a request it checks headers, envelope, version, standard headers,
 // capabilities and parameter headers, in this order, then calls the target. It keeps no memory of the client.
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import type { ClientConnection } from '../../../protocol/exchange.ts';
 import { isObject, toErrorMessage, toResult, toInvalid } from '../../../protocol/message.ts';
 import type {
@@ -15,7 +16,7 @@ import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
 import { readSuspended } from '../../../protocol/target.ts';
 import type { SuspendedCall } from '../../../protocol/target.ts';
 import { GatewayError, ProtocolError, toError } from '../../../shared/errors.ts';
-import { TASKS_EXTENSION, splitMeta } from '../meta.ts';
+import { splitMeta } from '../meta.ts';
 import type { SplitParams } from '../meta.ts';
 import { withServerWords, plainError, toWire } from '../plain-error.ts';
 import type { ServeContext } from '../serve/serve-context.ts';

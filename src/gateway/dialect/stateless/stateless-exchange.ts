@@ -13,6 +13,7 @@ import type { JsonObject, NotificationMessage } from '../../../protocol/message.
 import { CALL_METHODS, CAPABILITY_BY_ASK } from '../../../protocol/methods.ts';
 import { OpenQuestions } from '../../../shared/containers/open-questions.ts';
 import { dictionary } from '../../../shared/containers/dictionary.ts';
+import { cancelledBy, cancelledError } from '../../../shared/cancelled-error.ts';
 import { GatewayError, toError } from '../../../shared/errors.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
@@ -60,7 +61,9 @@ export class StatelessExchange extends ServedExchange {
   }
 
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    if (this.aborted || this.ended || signal?.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    if (this.aborted) return Promise.reject(cancelledBy(this));
+    if (this.ended) return Promise.reject(cancelledError('answered'));
+    if (signal?.aborted) return Promise.reject(cancelledError('withdrawn'));
     const refusal = this.#refusal(ask);
     if (refusal) return Promise.reject(refusal);
     const open = (this.#open ??= new OpenQuestions<OpenAsk>());
@@ -68,7 +71,7 @@ export class StatelessExchange extends ServedExchange {
     const given = mustBeAskedFirst(ask) ? undefined : this.#takeAnswer(key);
     if (given) return Promise.resolve(given);
     this.#schedule();
-    return open.open(key, { ask, isSent: false }, signal);
+    return open.open(key, { ask, isSent: false }, { asker: signal });
   }
 
   /**
@@ -112,7 +115,7 @@ export class StatelessExchange extends ServedExchange {
 
   override cancel(reason?: unknown): boolean {
     const cancelled = super.cancel(reason);
-    this.#open?.refuseAll(new GatewayError('CANCELLED'));
+    this.#open?.refuseAll(cancelledBy(this));
     return cancelled;
   }
 

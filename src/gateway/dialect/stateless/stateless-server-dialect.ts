@@ -12,6 +12,8 @@ import { CALL_METHODS } from '../../../protocol/methods.ts';
 import { pages } from '../../../protocol/pages.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { readChange } from '../notifications.ts';
+import { sendRequest } from '../speak/send-again.ts';
+import type { Remedy } from '../speak/send-again.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
 import { WireRequest } from '../speak/wire-request.ts';
 import { answerQuestions, asksHuman, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';
@@ -51,9 +53,10 @@ export class StatelessServerDialect implements ServerDialect {
     this.#watch = new SubscriptionStream(this, events);
   }
 
-  call(call: OutgoingCall): Promise<ResultObject> {
-    if (call.method === 'ping') return this.#ping(call);
-    return this.#send(this.#request(call, call.resumed ? withAnswers(call, call.resumed) : (call.params ?? {})));
+  call(call: OutgoingCall, remedy?: Remedy): Promise<ResultObject> {
+    if (call.method === 'ping') return this.#ping(call, remedy);
+    const params = call.resumed ? withAnswers(call, call.resumed) : (call.params ?? {});
+    return this.#send(new StatelessRequest(this, call, { params, method: call.method, round: 0, remedy }));
   }
 
   /** This era has no requests from servers. Refuses them where possible, so that the server learns of its mistake. */
@@ -114,30 +117,19 @@ export class StatelessServerDialect implements ServerDialect {
   }
 
   /** This era has no ping, so sends the request that every server answers. */
-  async #ping(call: OutgoingCall): Promise<JsonObject> {
-    await this.#send(this.#request(call, call.params ?? {}, 'server/discover'));
+  async #ping(call: OutgoingCall, remedy: Remedy | undefined): Promise<JsonObject> {
+    const { params = {} } = call;
+    await this.#send(new StatelessRequest(this, call, { params, method: 'server/discover', round: 0, remedy }));
     return {};
   }
 
-  #request(call: OutgoingCall, params: JsonObject, method = call.method): StatelessRequest {
-    const request = new StatelessRequest(this, call, params);
-    request.method = method;
-    if (this.wire.http) request.headers = toHeaders(method, params, this.server.revision, this.#schemas);
-    if (method === 'tools/call') request.onLate = this.#cancelTask;
-    return request;
-  }
-
-  /** A header mismatch means that our tool schemas are outdated: reload them and retry once. */
-  async #afterMismatch(thrown: unknown, refused: StatelessRequest): Promise<ResultObject> {
-    if (refused.isAnswered || !(thrown instanceof ProtocolError) || thrown.code !== -32020) throw thrown;
-    const { call, params, round, progress } = refused;
-    await this.#learn(call);
-    return this.#send(Object.assign(this.#request(call, params), { round, progress, hasFreshSchemas: true }));
+  headersFor(method: string, params: JsonObject): Record<string, string> {
+    return toHeaders(method, params, this.server.revision, this.#schemas);
   }
 
   read(request: StatelessRequest, result: unknown): ResultObject | Promise<ResultObject> {
     const { method } = request;
-    request.isAnswered = true;
+    request.hasResult = true;
     if (!isResultObject(result)) throw this.#invalid(`${method} answered without a result object`);
     const type = fieldOf(result, 'resultType') ?? 'complete';
     if (type === 'input_required') return this.#answer(request, toPlainObject(result));
@@ -145,7 +137,8 @@ export class StatelessServerDialect implements ServerDialect {
     return isPassedOn ? result.without('resultType') : this.#toNeutral(method, toPlainObject(result));
   }
 
-  async #answer({ call, round, progress }: StatelessRequest, asking: JsonObject): Promise<ResultObject> {
+  async #answer({ call, form, progress }: StatelessRequest, asking: JsonObject): Promise<ResultObject> {
+    const { round } = form;
     // Checked before the user is asked: a discarded answer is worse than no question.
     if (round === MAX_QUESTION_ROUNDS)
       throw this.#invalid(`${call.method} asked more than ${MAX_QUESTION_ROUNDS} times`);
@@ -154,30 +147,29 @@ export class StatelessServerDialect implements ServerDialect {
     if (call.suspends && !(call.isUnproven && asksHuman(asking))) return toSuspension(asking);
     const params = await answerQuestions(call, asking, this.#events);
     progress?.nextRound();
-    return this.#send(Object.assign(this.#request(call, params), { round: round + 1, progress }));
+    return this.#send(new StatelessRequest(this, call, { ...form, params, round: round + 1, progress }));
   }
 
-  /** Finds the tool of a call in the list, page by page. */
-  async #learn({ params, ...call }: OutgoingCall): Promise<void> {
-    const { signal, timeoutMs, info, capabilities } = call;
+  #send(request: StatelessRequest): Promise<ResultObject> {
+    const sent = sendRequest(this.wire, request) as Promise<ResultObject>;
+    return request.method !== 'tools/call' && isInteraction(request.method) ? fromFlowError(sent) : sent;
+  }
+
+  /** A header mismatch means that our tool schemas are outdated. Finds the tool of the call in the list, page by page. */
+  async learn(
+    { params, signal, timeoutMs, info, capabilities }: OutgoingCall,
+    remedy: Remedy | undefined,
+  ): Promise<void> {
     const who = { signal, timeoutMs, info, capabilities };
     const name = String(params?.name);
     this.#schemas.forget(name);
     const fetch = async (page: JsonObject) =>
-      toPlainObject(await this.call({ ...who, method: 'tools/list', params: page }));
+      toPlainObject(await this.call({ ...who, method: 'tools/list', params: page }, remedy));
     for await (const _ of pages({ key: 'tools', fetch })) if (this.#schemas.has(name)) return;
   }
 
-  #send(request: StatelessRequest): Promise<ResultObject> {
-    const { method } = request;
-    const sent = this.wire.send(request) as Promise<ResultObject>;
-    if (method !== 'tools/call') return isInteraction(method) ? fromFlowError(sent) : sent;
-    if (!this.wire.http || request.hasFreshSchemas) return sent;
-    return sent.catch((thrown: unknown) => this.#afterMismatch(thrown, request));
-  }
-
   /** Cancels a task that began after its caller had given up. */
-  readonly #cancelTask = (late: unknown): void => {
+  readonly cancelTask = (late: unknown): void => {
     if (!isResultObject(late) || fieldOf(late, 'resultType') !== 'task') return;
     const params = { taskId: fieldOf(late, 'taskId') };
     void this.call({ method: 'tasks/cancel', params }).catch(() => {}); // it may have ended
@@ -203,27 +195,59 @@ export class StatelessServerDialect implements ServerDialect {
   }
 }
 
-/** A call, after so many rounds of questions. */
+/** One request of a call. */
+interface StatelessForm {
+  /** Those of the call, with the answers to the questions of the last round. */
+  params: JsonObject;
+  method: string;
+  /** How many rounds of questions were before. */
+  round: number;
+  progress?: RisingProgress | undefined;
+  remedy: Remedy | undefined;
+}
+
+const isMismatch = (thrown: unknown): boolean => thrown instanceof ProtocolError && thrown.code === -32020;
+
 class StatelessRequest extends WireRequest {
   readonly #dialect: StatelessServerDialect;
-  readonly params: JsonObject;
-  round = 0;
-  progress: RisingProgress | undefined;
-  /** From then on a failure is not about headers but about the answers. */
-  isAnswered = false;
-  hasFreshSchemas = false;
+  readonly form: StatelessForm;
+  readonly progress: RisingProgress | undefined;
+  /** Its headers depend on the schema of the tool. */
+  readonly #hasToolHeaders: boolean;
 
-  constructor(dialect: StatelessServerDialect, call: OutgoingCall, params: JsonObject) {
-    super(call);
+  constructor(dialect: StatelessServerDialect, call: OutgoingCall, form: StatelessForm) {
+    super(call, form.remedy);
+    const { method, params } = form;
+    const { http } = dialect.wire;
     this.#dialect = dialect;
-    this.params = params;
-    this.progress = call.onProgress && new RisingProgress(call.onProgress);
+    this.form = form;
+    this.method = method;
+    this.progress = form.progress ?? (call.onProgress && new RisingProgress(call.onProgress));
     this.cancelByStream = true;
     this.takesRaw = 'all';
+    this.#hasToolHeaders = http && method === 'tools/call';
+    if (http) this.headers = dialect.headersFor(method, params);
+    if (method === 'tools/call') this.onLate = dialect.cancelTask;
+  }
+
+  override again(): WireRequest {
+    return new StatelessRequest(this.#dialect, this.call, { ...this.form, progress: this.progress });
+  }
+
+  override get mayRepeat(): boolean {
+    return this.#hasToolHeaders || super.mayRepeat;
+  }
+
+  /** Schemas are learned once: a server that refuses the headers made of them has another reason. */
+  override async putRight(thrown: unknown, earlier: readonly unknown[]): Promise<boolean> {
+    if (!this.#hasToolHeaders || !isMismatch(thrown)) return super.putRight(thrown, earlier);
+    if (earlier.some(isMismatch)) return false;
+    await this.#dialect.learn(this.call, this.remedy);
+    return true;
   }
 
   override toParams(id: number): EncodedParams {
-    return this.#dialect.envelope.around(this.params, this.call, this.progress && id);
+    return this.#dialect.envelope.around(this.form.params, this.call, this.progress && id);
   }
 
   override onProgress(progress: Progress): void {

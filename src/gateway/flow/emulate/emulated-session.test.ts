@@ -43,7 +43,7 @@ checkQuestions('as prompts of MCP Flow', () => {
         expect(error).toMatchObject({ code: expect.stringMatching('^FLOW_') as string });
       }
     },
-    end: () => call.cancel(),
+    end: () => call.cancel(new Error('over')),
   };
 });
 
@@ -86,7 +86,7 @@ it.each(['completed', 'cancelled', 'error'])(
     const asked = call.ask(question).catch(() => {});
     await settled();
     if (how === 'completed') call.complete({ success: true }, undefined);
-    else if (how === 'cancelled') call.cancel();
+    else if (how === 'cancelled') call.cancel(new Error('over'));
     else await clock.advance(timeoutMs);
     await asked;
     expect(call.hasEnded).toBe(true);

@@ -4,12 +4,13 @@
 //    until the client has acknowledged it.
 // 2. `tell` is called for every prompt and once for the end.
 import type { Ask, Progress } from '../../../protocol/exchange.ts';
+import { canonicalExactly } from '../../../protocol/raw/canonical-exactly.ts';
 import { saysUnproven } from '../../../protocol/form/human-marks.ts';
 import { readResponse } from '../../../protocol/form/prompt.ts';
 import { isUnacknowledged } from '../../../protocol/interaction.ts';
 import { present, readOptionalString, toInvalid } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { canonicalJson } from '../../../shared/canonical-json.ts';
+import { CancelledByPeer } from '../../../shared/cancellation.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { sha256 } from '../../../shared/crypto/lazy-crypto.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -89,8 +90,7 @@ export class EmulatedSession {
           isUnproven: saysUnproven(params),
         });
       case 'interaction.cancel':
-        readOptionalString(params, 'reason');
-        this.cancel();
+        this.cancel(new CancelledByPeer(present({ reason: readOptionalString(params, 'reason') })));
         return { cancelled: true };
       case 'interaction.getState':
         return this.view();
@@ -138,8 +138,9 @@ export class EmulatedSession {
     return { accepted: true, validation: { valid: true } };
   }
 
-  cancel(): void {
-    this.#end(this.#next('cancel', 'it has ended'), true);
+  /** `reason`: why, for the call. */
+  cancel(reason: unknown): void {
+    this.#end(this.#next('cancel', 'it has ended'), reason);
   }
 
   /** The call has ended. */
@@ -210,7 +211,7 @@ export class EmulatedSession {
     if (this.#state !== 'waiting_user') return this.#touch();
     this.#isExpired = true;
     this.options.expired();
-    this.#end(this.#next('expire'), true);
+    this.#end(this.#next('expire'), new DOMException('Nobody answered in time', 'TimeoutError'));
   }
 
   /** Whether the client repeats its last answer because it did not receive our reply. */
@@ -227,17 +228,17 @@ export class EmulatedSession {
     return outcome !== undefined;
   }
 
-  /** The session is remembered after its end, and its signals and timers lead to the whole call: it lets go of them. */
-  #end(state: FlowState, stopsCall = false): void {
+  /** The session is remembered after its end, and its signals and timers lead to the whole call: it lets go of them. With a reason, the call ends, too. */
+  #end(state: FlowState, reason?: unknown): void {
     const [call, session] = [this.#controller, this.#over];
     this.#controller = this.#over = toAborted();
     this.#state = state;
     this.#stopTimers();
     this.#stopTimers = () => {};
-    session.abort();
+    session.abort(reason);
     this.#asked = this.#freshlyAsked();
     this.options.onEnd();
-    if (stopsCall) call.abort();
+    if (reason !== undefined) call.abort(reason);
   }
 
   #freshlyAsked(): PromptQueue {
@@ -267,7 +268,7 @@ function toAborted(): AbortController {
 
 function toFingerprint(given: PromptResponse, promptId: unknown): string {
   const said = 'action' in given ? given : { value: given.value }; // a repeated answer may carry another time
-  const text = canonicalJson([promptId ?? null, said]);
+  const text = canonicalExactly([promptId ?? null, said]);
   return sha256(text, 'base64url');
 }
 

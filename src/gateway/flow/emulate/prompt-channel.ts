@@ -3,6 +3,8 @@ import { deriveExchange } from '../../../protocol/derived-exchange.ts';
 import type { ChannelPart } from '../../../protocol/derived-exchange.ts';
 import type { Ask, Exchange } from '../../../protocol/exchange.ts';
 import { InternalExchange } from '../../../protocol/internal-exchange.ts';
+import { START_ID } from '../../../protocol/interaction.ts';
+import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { Watcher } from '../../../protocol/target.ts';
 import { GatewayError } from '../../../shared/errors.ts';
@@ -56,7 +58,7 @@ export function emulatedExchange(
   const { id, client, trace, logLevel, wantsProgress, ownTool, audited } = origin;
   const request = new InternalExchange(
     'tools/call',
-    { name: session.options.tool, arguments: args },
+    { name: session.options.tool, arguments: args, ...ownMeta(origin.params) },
     client,
     session.signal,
   );
@@ -67,6 +69,13 @@ export function emulatedExchange(
     awaitsTask: true,
     channel: toChannel(origin, session, watcher),
   });
+}
+
+/** What a client tells flows about itself, such as its language. The id of the start is for the session here. */
+function ownMeta({ _meta: meta }: JsonObject): JsonObject {
+  if (!isObject(meta)) return {};
+  const own = Object.entries(meta).filter(([key]) => key.startsWith('mcp-parley/') && key !== START_ID);
+  return own.length > 0 ? { _meta: Object.fromEntries(own) } : {};
 }
 
 function toChannel(origin: Exchange, session: EmulatedSession, watcher: Watcher | undefined): ChannelPart {

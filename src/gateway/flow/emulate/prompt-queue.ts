@@ -4,6 +4,7 @@
 import type { Ask } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { present } from '../../../protocol/message.ts';
+import { cancelledBy } from '../../../shared/cancelled-error.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { openPromise } from '../../../shared/timing.ts';
 import type { Settlers } from '../../../shared/timing.ts';
@@ -140,7 +141,7 @@ export class PromptQueue {
     };
     if (!signal.aborted) return openPromise(signal, { begin, takeBack });
     takeBack();
-    return Promise.reject(new GatewayError('CANCELLED'));
+    return Promise.reject(cancelledBy(signal));
   }
 
   #show(asked: Pick<Open, 'field' | 'isForHuman' | 'answered'>, step: JsonObject | undefined, error?: string): void {

@@ -10,6 +10,9 @@ import type { ServerSessionEvent, PromptInbox, PromptOrEnd } from './prompt-inbo
 /** Returned by `onPrompt` when the person does not want to continue. */
 export const CANCEL: unique symbol = Symbol('cancel');
 
+/** Returned by `onPrompt` when the person does not answer this question. The tool decides what follows: a confirmation is not given, an optional answer is left out. */
+export const DECLINE: unique symbol = Symbol('decline');
+
 /** Why an answer was refused. */
 interface Problem {
   error: string;
@@ -25,7 +28,7 @@ export interface PromptContext {
 }
 
 export interface PromptHandlers {
-  /** Answers a question; CANCEL ends the session. */
+  /** Answers a question; DECLINE leaves it without an answer, CANCEL ends the session. */
   onPrompt(prompt: Prompt, context: PromptContext): unknown;
   /** Receives messages about problems. */
   onFeedback?: ((text: string) => void) | undefined;
@@ -177,7 +180,9 @@ export class FlowRun {
   }
 
   async #respond({ promptId }: Prompt & { promptId?: string }, value: unknown): Promise<JsonObject> {
-    const response = { value, timestamp: Date.now(), metadata: {} };
+    const isDeclined = value === DECLINE;
+    const metadata = isDeclined ? { action: 'decline' } : {};
+    const response = { value: isDeclined ? null : value, timestamp: Date.now(), metadata };
     const answered = await this.#session.request('interaction.respond', {
       ...this.#reference(),
       response,

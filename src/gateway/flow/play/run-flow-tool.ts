@@ -5,7 +5,8 @@ import type { Exchange, Ask } from '../../../protocol/exchange.ts';
 import type { Prompt } from '../../../protocol/form/prompt.ts';
 import { isObject, present } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
-import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
+import { cancelledBy } from '../../../shared/cancelled-error.ts';
+import { ProtocolError } from '../../../shared/errors.ts';
 import { rejectOnAbort } from '../../../shared/timing.ts';
 import { CANCEL, FlowRun } from './flow-run.ts';
 import type { FlowOutcome, PromptContext } from './flow-run.ts';
@@ -26,7 +27,7 @@ export async function runFlowTool(exchange: Exchange, stage: FlowToolSession): P
   const { signal } = exchange;
   const playing = new FlowRun(stage, { onPrompt: (prompt, context) => askPrompt(exchange, prompt, context) });
   try {
-    return toResult(await rejectOnAbort(playing.play(), signal, () => new GatewayError('CANCELLED')));
+    return toResult(await rejectOnAbort(playing.play(), signal, () => cancelledBy(signal)));
   } catch (thrown) {
     const { sessionId } = stage.started;
     await stage.request('interaction.cancel', { sessionId, reason: 'The call was given up' }, true).catch(() => {}); // it may have ended

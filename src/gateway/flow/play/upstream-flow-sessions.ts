@@ -2,22 +2,26 @@
 // 1. A message goes only to the client that last acted on its session; one for an unknown session goes nowhere.
 // 2. A message that the server sends after an answer is delivered after that answer.
 // 3. For a client that cannot receive messages, the latest one is kept and returned with the next answer, as `next`.
-// 4. An answer that names no prompt belongs to the one that its client was sent last: a second click must not answer
-//    the next question. If the client has not acknowledged that prompt, the server is told, because requests can
-//    overtake each other and some consents count only after it.
-import type { ClientView } from '../../../protocol/exchange.ts';
+// 4. An answer that names no prompt belongs to the one that its client had been sent when it arrived: a second click must not answer the
+//    next question. If the client had not acknowledged that prompt by then, the server is told, because requests can overtake each other
+//    and a consent counts only after it.
+import { nextArrival } from '../../../protocol/arrival.ts';
+import type { Ask, ClientView } from '../../../protocol/exchange.ts';
 import { UNACKNOWLEDGED } from '../../../protocol/interaction.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import { GatewayError } from '../../../shared/errors.ts';
+import { PromptTrail } from '../prompt-trail.ts';
+import type { SentEntry } from '../prompt-trail.ts';
 import { toAcknowledged } from './prompt-inbox.ts';
 
 /** A server's message about a session: `interaction.prompt`, `continue` or `complete`. */
 export interface SessionMessage {
   method: string;
   params: JsonObject;
+  onReceived?: Ask['onReceived'];
 }
 
 /** The client that plays a session. `tell` is undefined if it cannot receive messages. */
@@ -33,15 +37,13 @@ interface Session {
   player: Player;
   kept: SessionMessage | undefined;
   onKept: (() => void) | undefined;
-  /** The last prompt sent to each client, if it has an id. */
-  sent: BoundedMap<unknown, Sent>;
+  /** The prompts sent to each client, if they have ids. */
+  sent: BoundedMap<unknown, SentPrompts>;
 }
 
-interface Sent {
-  promptId: string;
+interface SentPrompts {
   player: Player;
-  /** The client has acknowledged it, or cannot. */
-  isSure: boolean;
+  trail: PromptTrail<{ promptId: string }>;
 }
 
 /** Limits the sessions whose end is never reported; the oldest are dropped first. */
@@ -79,7 +81,7 @@ export class UpstreamFlowSessions {
     try {
       const result = await started;
       const session = this.#sessions.get(String(result.sessionId));
-      if (session) sending(session, result.initialPrompt, true);
+      if (session) sending(session, result.initialPrompt, nextArrival());
       return session ? await this.#withNext('interaction.start', session, result) : result;
     } finally {
       this.#starting.delete(started);
@@ -88,7 +90,7 @@ export class UpstreamFlowSessions {
 
   async goOn(
     player: Player,
-    { method, params }: { method: string; params: JsonObject },
+    { method, params, arrival = nextArrival() }: { method: string; params: JsonObject; arrival?: number | undefined },
     call: (params: JsonObject) => Promise<JsonObject>,
   ): Promise<JsonObject> {
     const sessionId = String(params.sessionId);
@@ -96,7 +98,7 @@ export class UpstreamFlowSessions {
     const session = this.#claim(sessionId, player);
     let result: JsonObject;
     try {
-      result = await call(method === 'interaction.respond' ? await withPromptId(params, session) : params);
+      result = await call(method === 'interaction.respond' ? await withPromptId(params, session, arrival) : params);
     } catch (thrown) {
       if (isNew) this.forget(sessionId); // the server may not have it
       throw thrown;
@@ -107,7 +109,7 @@ export class UpstreamFlowSessions {
     else if (ENDING.has(method)) withdraw(session, { method, by: player });
     // The client chose the next question itself, so its id is unknown.
     if (method === 'interaction.continue' && isObject(params.nextPrompt)) session.sent.clear();
-    sending(session, result.currentPrompt, player.tell !== undefined);
+    sending(session, result.currentPrompt, player.tell && nextArrival());
     return this.#withNext(method, session, result);
   }
 
@@ -168,16 +170,17 @@ export class UpstreamFlowSessions {
 
   async #tell(session: Session, told: SessionMessage, signal?: AbortSignal): Promise<JsonObject> {
     if (isEnd(told)) this.forget(session.id);
-    const sent = sending(session, promptOf(told.params), false);
-    const answer = await session.player.tell!(told, signal);
-    if (sent) sent.isSure = true;
+    const sent = sending(session, promptOf(told.params), undefined);
+    const onReceived = (arrival: number): void => void (sent && (sent.acknowledgedAt ??= arrival));
+    const answer = await session.player.tell!({ ...told, onReceived }, signal);
+    onReceived(nextArrival()); // a client in this process says no more than that it has it
     return answer;
   }
 
   async #nextFor(method: string, session: Session, next: unknown, result: JsonObject): Promise<JsonObject> {
     const isFirst = method === 'interaction.start'; // no earlier question exists that it may answer
     if (isObject(next)) {
-      sending(session, promptOf(next), isFirst);
+      sending(session, promptOf(next), isFirst ? nextArrival() : undefined);
       return { next };
     }
     const isLeading = LEADING.has(method) && result.initialPrompt === undefined;
@@ -186,7 +189,7 @@ export class UpstreamFlowSessions {
     const { kept } = session;
     session.kept = undefined;
     if (kept && isEnd(kept)) this.forget(session.id);
-    if (kept) sending(session, promptOf(kept.params), isFirst);
+    if (kept) sending(session, promptOf(kept.params), isFirst ? nextArrival() : undefined);
     if (kept) return { next: { state: stateAfter(kept), method: kept.method, ...kept.params } };
     return isLeading ? { next: { state: result.accepted === false ? 'waiting_user' : 'processing' } } : {};
   }
@@ -210,9 +213,9 @@ function recipientOf({ client, tell }: Player): unknown {
 /** Closes the question in the user's other clients. */
 function withdraw({ id: sessionId, sent }: Session, { method, by }: { method: string; by: Player }): void {
   const reason = method === 'interaction.cancel' ? 'cancelled' : 'moved';
-  for (const [to, { player, promptId }] of sent.entries()) {
+  for (const [to, { player, trail }] of sent.entries()) {
     if (to === recipientOf(by)) continue;
-    player.notify?.('interaction.withdrawn', { sessionId, promptId, reason });
+    player.notify?.('interaction.withdrawn', { sessionId, promptId: trail.last?.promptId, reason });
     sent.delete(to);
   }
 }
@@ -221,35 +224,39 @@ function promptOf({ prompt, nextPrompt }: JsonObject): unknown {
   return prompt ?? nextPrompt;
 }
 
-function sending({ sent, player }: Session, prompt: unknown, isSure: boolean): Sent | undefined {
+/** `acknowledgedAt`: the client has it with the reply to its own request. */
+function sending(
+  { sent, player }: Session,
+  prompt: unknown,
+  acknowledgedAt: number | undefined,
+): SentEntry<{ promptId: string }> | undefined {
   if (!isObject(prompt)) return undefined;
   const { promptId } = prompt;
   if (typeof promptId !== 'string') {
     sent.delete(recipientOf(player));
     return undefined;
   }
-  const one = { promptId, player, isSure };
-  sent.set(recipientOf(player), one);
-  return one;
+  const { trail } = sent.getOrCreate(recipientOf(player), () => ({ player, trail: new PromptTrail() }));
+  return trail.send({ promptId }, acknowledgedAt);
 }
 
-async function withPromptId(params: JsonObject, { sent, player }: Session): Promise<JsonObject> {
+async function withPromptId(params: JsonObject, { sent, player }: Session, arrival: number): Promise<JsonObject> {
   if (params.promptId !== undefined || sent.size === 0) return params;
   const own = sent.get(recipientOf(player));
-  if (!own) {
-    throw new GatewayError('FLOW_INVALID_TRANSITION', {
-      sessionId: params.sessionId,
-      state: 'waiting_user',
-      reason:
-        'no question of this session was sent to this client; name a promptId, or call interaction.getState first',
-    });
-  }
-  // Lets an acknowledgement that was sent before the answer arrive.
-  if (!own.isSure) await new Promise((resolve) => setImmediate(resolve));
-  const { promptId, isSure } = own;
-  if (isSure) return { ...params, promptId };
+  if (!own) throw nothingSent(params, 'no question of this session was sent to this client');
+  // Lets an acknowledgement that came before the answer be handled. Later ones do not count.
+  if (own.trail.isUnsure) await new Promise((resolve) => setImmediate(resolve));
+  const meant = own.trail.sentBefore(arrival);
+  if (!meant) throw nothingSent(params, 'this client was sent no question of this session before it answered');
+  const { promptId } = meant.prompt;
+  if (meant.isSure) return { ...params, promptId };
   const meta = isObject(params._meta) ? params._meta : {};
   return { ...params, promptId, _meta: { ...meta, [UNACKNOWLEDGED]: true } };
+}
+
+function nothingSent({ sessionId }: JsonObject, why: string): GatewayError {
+  const reason = `${why}; name a promptId, or call interaction.getState first`;
+  return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'waiting_user', reason });
 }
 
 function isEnd({ method }: SessionMessage): boolean {

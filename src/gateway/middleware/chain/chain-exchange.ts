@@ -7,7 +7,8 @@ import type { Ask, Exchange, LogEntry, Progress } from '../../../protocol/exchan
 import type { FormAnswerOf, FormAsk, Hooks, Notification, Outcome, StepExchange } from '../../../protocol/step.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import { cancelledError } from '../../../shared/cancelled-error.ts';
+import type { GatewayError } from '../../../shared/errors.ts';
 import type { Log } from '../../../shared/log.ts';
 import { toStepOutcome } from './outcome.ts';
 import { toStepError } from './step-error.ts';
@@ -131,7 +132,7 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
   override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     this.#hasAsked = true;
-    if (this.#isSilent) throw new GatewayError('CANCELLED');
+    if (this.#isSilent) throw cancelledError('withdrawn');
     const answer = await this.#askThroughHooks(ask, signal);
     await this.runGuard?.answered();
     return answer;

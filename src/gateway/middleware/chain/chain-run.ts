@@ -1,9 +1,12 @@
 // A call on its way through the steps of a chain. Runs each step and enforces the rules:
 // 1. next() is called at most once and awaited; a repeating step may call it again when the previous call has ended.
 // 2. The step returns an outcome.
-// 3. After next() the step finds its own params and signal again, whatever inner steps did to them.
+// 3. After next() the step finds its own params and signal again, whatever inner steps did to them. The rest of the chain keeps what it was given, also
+//    if it goes on after the step has given up on it.
 // 4. Each attempt of a repeating step has its own run; messages of a failed attempt are dropped.
-// One object runs all steps, because every call makes one: what it knows of a step is at the step's place.
+// One object runs all steps, because every call makes one: what it knows of a step is at the step's place. Where the rest may outlive a step, because that has
+// set a signal of its own, the rest has a run of its own.
+import { atOnce } from '../../../shared/stray-promises.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { OriginOf, Outcome, Step } from '../../../protocol/step.ts';
@@ -83,12 +86,29 @@ export class ChainRun extends ChainExchange {
     const isTimed = hasOwn && ownCancellation instanceof StepDeadline;
     const isChanged = hasOwn || this.params !== this.#params[index];
     this.#bits[index] = bits | CALLED | RUNNING | (isChanged ? CHANGED : 0) | (isTimed ? TIMED : 0);
+    const run = hasOwn && !step.repeats ? this.#fork() : this;
     // A chain replaced meanwhile handles the rest.
-    const answer = step.repeats ? this.#attempt(place) : (this.again() ?? rest(this));
-    const pending = isTimed ? this.#inTime(place, answer, ownCancellation) : answer;
+    const answer = step.repeats ? this.#attempt(place) : (run.again() ?? rest(run));
+    const pending = isTimed ? this.#inTime(place, { run, answer }, ownCancellation) : this.#checked(run, answer);
     this.#latest = pending;
     if ((bits & AWAY) !== 0) this.#follow(place, pending);
     return pending;
+  }
+
+  /** A run of the rest, with the params and the signal that the step has set. */
+  #fork(): ChainRun {
+    const run = new ChainRun(this, this.chain);
+    run.ownCancellation = this.ownCancellation;
+    return run;
+  }
+
+  /** Fails if a hook of the rest has failed; those of this run are checked at its end. */
+  #checked(run: ChainRun, answer: Promise<Outcome>): Promise<Outcome> {
+    if (run === this) return answer;
+    return answer.then((outcome) => {
+      if (run.failure) throw run.failure;
+      return outcome;
+    });
   }
 
   /** The fast path: a step that only returns next() has kept all rules. */
@@ -107,17 +127,22 @@ export class ChainRun extends ChainExchange {
   }
 
   /** Rejects when the step's deadline expires first. If the step returned this promise, its run ends with it. */
-  #inTime(place: StepPlace, rest: Promise<Outcome>, deadline: StepDeadline): Promise<Outcome> {
+  #inTime(
+    place: StepPlace,
+    { run, answer }: { run: ChainRun; answer: Promise<Outcome> },
+    deadline: StepDeadline,
+  ): Promise<Outcome> {
     return new Promise((resolve, reject) => {
       const fail = (thrown: unknown): void => {
         if (this.#has(place, OVER)) return;
         reject(this.#has(place, PASSED) ? this.#failed(place, thrown) : (thrown as Error));
       };
       deadline.onExpired = () => fail(deadline.toError());
-      rest.then(
+      answer.then(
         (outcome) => {
           deadline.end();
           this.#ended(place);
+          if (run !== this && run.failure) return fail(run.failure);
           if (this.#has(place, PASSED) && !this.#has(place, OVER)) this.#end(place);
           resolve(outcome);
         },
@@ -159,8 +184,7 @@ export class ChainRun extends ChainExchange {
     const { index } = place;
     this.#bits[index]! |= OVER;
     this.params = this.#params[index]!;
-    // Work that continues has to see the abort.
-    if (!this.#has(place, RUNNING)) this.ownCancellation = this.#cancellations[index];
+    this.ownCancellation = this.#cancellations[index];
   }
 
   /** A step that does not await next() gets an error; an unhandled rejection must not also end the process. */
@@ -183,7 +207,11 @@ export class ChainRun extends ChainExchange {
     const { name, reword } = place.step;
     this.#end(place);
     if (this.#has(place, MISUSED)) return this.#misused(place, 'called next() twice');
-    const error = toStepError(name, reword?.(thrown, passedOn, this.params) ?? thrown, this.id);
+    const error = toStepError(
+      name,
+      atOnce(`reword of ${name}`, reword?.(thrown, passedOn, this.params)) ?? thrown,
+      this.id,
+    );
     if (error instanceof GatewayError && error.code === 'STEP_MISUSED') this.chain.onMisuse(error);
     return error;
   }
@@ -195,7 +223,7 @@ export class ChainRun extends ChainExchange {
   }
 
   async #attempt(place: StepPlace): Promise<Outcome> {
-    const attempt = new ChainRun(this, this.chain);
+    const attempt = this.#fork();
     try {
       const outcome = await (attempt.again() ?? place.rest(attempt));
       if (attempt.failure) throw attempt.failure;

@@ -4,7 +4,8 @@ import type { Outcome, Step, StepFunction } from '../../../protocol/step.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import { createChain } from './chain.ts';
-import { FakeExchange, chainOf, settled } from '../fake-exchange.contract.ts';
+import { FakeClock, FakeExchange, chainOf, settled } from '../fake-exchange.contract.ts';
+import { timeout } from '../steps/failures/timeout.ts';
 import { respond } from './outcome.ts';
 
 const answer = () => ({ ok: true });
@@ -68,6 +69,50 @@ describe('the order of steps', () => {
     await call('tools/call', { name: 'outer' });
     expect(seen).toEqual(['outer', true]);
     expect([got[0]?.params.name, got[0]?.signal.aborted]).toEqual(['inner', true]);
+  });
+});
+
+describe('a step around one whose time has run out', () => {
+  /** The call never ends, so that the work goes on after the inner step has given up. */
+  async function setUp() {
+    const clock = new FakeClock();
+    const inner: Exchange[] = [];
+    const seen: unknown[] = [];
+    const outer: StepFunction = async (exchange, next, lookUp) => {
+      try {
+        return await next();
+      } catch {
+        seen.push(exchange.signal.aborted, exchange.params.name, exchange.cancellation?.aborted);
+        return respond(await lookUp('tools/list'));
+      }
+    };
+    const rename: StepFunction = (exchange, next) => {
+      exchange.params = { name: 'inner' };
+      return next();
+    };
+    const call = chainOf([outer, timeout({ ms: 1000, clock }), rename], (exchange) => {
+      if (exchange.method === 'tools/list') {
+        if (exchange.signal.aborted) throw new GatewayError('CANCELLED');
+        return { tools: [] };
+      }
+      inner.push(exchange);
+      return new Promise(() => {});
+    });
+    const answer = call('tools/call', { name: 'outer' });
+    await settled();
+    await clock.advance(1000);
+    return { result: await answer, inner: inner[0]!, seen };
+  }
+
+  it('has its own signal and params again, and can look things up', async () => {
+    const { result, seen } = await setUp();
+    expect(result).toEqual({ tools: [] });
+    expect(seen).toEqual([false, 'outer', false]);
+  });
+
+  it('leaves the work that goes on with the signal and params that it was given', async () => {
+    const { inner } = await setUp();
+    expect([inner.signal.aborted, inner.cancellation?.aborted, inner.params.name]).toEqual([true, true, 'inner']);
   });
 });
 

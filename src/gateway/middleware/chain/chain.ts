@@ -12,6 +12,7 @@ import { toError } from '../../../shared/errors.ts';
 import type { GatewayError } from '../../../shared/errors.ts';
 import { createLog } from '../../../shared/log.ts';
 import type { Log } from '../../../shared/log.ts';
+import { judgeStarts } from './judge-starts.ts';
 import { originBehind } from './server-initiated.ts';
 import type { ChainContext, OwnerOf } from './chain-exchange.ts';
 import { toStepOutcome, resultIn } from './outcome.ts';
@@ -39,7 +40,7 @@ export interface ChainOptions {
 }
 
 export function createChain(steps: readonly Step[], last: Handle, options: ChainOptions = {}): Handle {
-  const handling = steps.filter((step) => step.handle);
+  const handling = steps.filter((step) => step.handle).map(judgeStarts);
   if (handling.length === 0) return last;
   return new Chain(handling, last, options).handle;
 }

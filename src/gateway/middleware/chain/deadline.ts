@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../protocol/message.ts';
 import type { Hooks, StepExchange } from '../../../protocol/step.ts';
 import { callOff } from '../../../shared/clock.ts';
 import type { DeadlineList, DeadlineNode } from '../../../shared/clock.ts';
-import { Cancellation } from '../../../shared/cancellation.ts';
+import { ChildCancellation } from '../../../shared/cancellation.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 
@@ -17,29 +17,20 @@ export interface DeadlineOptions {
 }
 
 /** Aborts when the time is up, or with its parent. */
-export class Deadline extends Cancellation implements Hooks, DeadlineNode {
+export class Deadline extends ChildCancellation implements Hooks, DeadlineNode {
   due = Infinity;
   before: DeadlineNode | undefined;
   after: DeadlineNode | undefined;
   readonly #options: DeadlineOptions;
-  readonly #parent: Abortable;
   #pauses = 0;
   #over = false;
   /** Called when the time is up. */
   onExpired: (() => void) | undefined;
 
   constructor(options: DeadlineOptions, parent: Abortable) {
-    super();
+    super(parent);
     this.#options = options;
-    this.#parent = parent;
-    if (parent.aborted) this.abort();
-    else parent.addEventListener('abort', this);
     this.#renew();
-  }
-
-  /** Called when the parent aborts. */
-  handleEvent(): void {
-    this.abort();
   }
 
   progress(progress: Progress, next: (progress: Progress) => void): void {
@@ -79,7 +70,7 @@ export class Deadline extends Cancellation implements Hooks, DeadlineNode {
   ring(): void {
     this.end();
     this.onExpired?.();
-    this.abort();
+    this.abort(new DOMException(`The ${this.#options.ms} ms are over`, 'TimeoutError'));
   }
 
   #renew(): void {
@@ -90,7 +81,7 @@ export class Deadline extends Cancellation implements Hooks, DeadlineNode {
   end(): void {
     this.#over = true;
     callOff(this);
-    this.#parent.removeEventListener('abort', this);
+    this.unfollow();
   }
 }
 

@@ -2,7 +2,9 @@
 // own client's data. Beyond a limit, the least recently used steps are dropped and created again when needed.
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { Step } from '../../../protocol/step.ts';
+import { atOnce } from '../../../shared/stray-promises.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { seesStarts } from './judge-starts.ts';
 import { misuseError } from './step-error.ts';
 
 const MAX_STEPS = 1000;
@@ -18,9 +20,11 @@ interface PerClientOptions {
 export function perClient(make: (client: ClientView) => Step, options: PerClientOptions = {}): Step {
   const { name = make.name || 'perClient', key = ({ principal }) => principal } = options;
   const steps = new BoundedMap<string, Step>(MAX_STEPS);
-  const stepOf = (client: ClientView): Step => steps.getOrCreate(key(client), () => make(client));
+  const stepOf = (client: ClientView): Step =>
+    steps.getOrCreate(atOnce(`key of ${name}`, key(client)), () => atOnce(name, make(client)));
   return {
     name,
+    seesStarts: (client) => seesStarts(stepOf(client), client),
     handle(exchange, next, lookUp, originOf) {
       const { handle, methods, name: inner } = stepOf(exchange.client);
       if (methods && !methods.includes(exchange.method)) return next();
@@ -39,7 +43,7 @@ export function perClient(make: (client: ClientView) => Step, options: PerClient
      * changed.
      */
     onChange(change, originOf) {
-      for (const [, { onChange }] of steps.entries()) onChange?.(change, originOf);
+      for (const [, { onChange }] of steps.entries()) atOnce(`onChange of ${name}`, onChange?.(change, originOf));
       return change.kind === 'tools' ? { kind: 'tools' } : change;
     },
   };

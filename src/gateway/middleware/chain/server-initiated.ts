@@ -1,4 +1,5 @@
 // Runs steps on changes and questions that belong to no request. Like an answer, they pass the innermost step first.
+import { atOnce } from '../../../shared/stray-promises.ts';
 import type { Ask, ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import type { OriginOf, Step } from '../../../protocol/step.ts';
@@ -13,10 +14,19 @@ export function passChange(
 ): Change | undefined {
   let told: Change | undefined = change;
   for (let place = steps.length - 1; place >= 0; place--) {
-    const { onChange } = steps[place]!;
-    if (told && onChange) told = steps[place]!.onChange!(told, originAfter(place + 1));
+    const step = steps[place]!;
+    if (told && step.onChange) told = changeAfter(step, told, originAfter(place + 1));
   }
   return told;
+}
+
+/** No request waits for a change, so what the step throws is for the caller to log. */
+function changeAfter(step: Step, change: Change, originOf: OriginOf): Change | undefined {
+  try {
+    return atOnce('onChange', step.onChange!(change, originOf));
+  } catch (thrown) {
+    throw toStepError(step.name, thrown);
+  }
 }
 
 /** Finds the origin of a name as the outermost of these steps shows it. */
@@ -51,5 +61,5 @@ export function nameBehind(
 ): string {
   if (area === 'resources') return name; // steps do not rename resources
   const hook = area === 'tools' ? 'toolBehind' : 'promptBehind';
-  return steps.reduce((known, step) => step[hook]?.(known, scope) ?? known, name);
+  return steps.reduce((known, step) => atOnce(`${hook} of ${step.name}`, step[hook]?.(known, scope)) ?? known, name);
 }

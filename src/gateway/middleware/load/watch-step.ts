@@ -7,6 +7,7 @@ import type { Step, StepFunction } from '../../../protocol/step.ts';
 import { systemClock } from '../../../shared/clock.ts';
 import type { Clock } from '../../../shared/clock.ts';
 import type { Log } from '../../../shared/log.ts';
+import { seesStarts } from '../chain/judge-starts.ts';
 import { closeStep, startStep } from '../lifecycle/step-lifecycle.ts';
 import { loadStep } from './load-step.ts';
 
@@ -112,6 +113,7 @@ class Versions {
       get toolRules() {
         return current().step.toolRules;
       },
+      seesStarts: (client) => seesStarts(current().step, client),
       get repeats() {
         return current().step.repeats;
       },

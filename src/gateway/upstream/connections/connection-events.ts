@@ -110,12 +110,11 @@ export class ConnectionEvents {
 
   #openerFor(connection: UpstreamConnection): SupervisedConnectionOptions['open'] {
     const { target, log, clock } = this.#options;
-    const { address, client: info, revision, era, timeoutMs, limits, id, login } = target;
+    const { address, client: info, revision, era, timeoutMs, limits, id, login, checkStart } = target;
     const events = this.#eventsOf(connection);
-    const fixed = { info, revision, era, timeoutMs, limits, id, login, events, log, clock };
+    const fixed = { info, revision, era, timeoutMs, limits, id, login, checkStart, events, log, clock };
     return (onClose, signal) => {
       const { capabilities, introduction, era: prefer, subscriptions } = connection;
-      if (isCommandAddress(address)) target.checkStart?.(address);
       return connectServer(address, { ...fixed, capabilities, introduction, prefer, subscriptions, onClose, signal });
     };
   }

@@ -1,9 +1,9 @@
 // Summarizes what a client declares to a server once per connection. Clients with the same signature may share a connection.
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { ClientOpening } from '../../../protocol/target.ts';
 import { toShortKey } from '../../../shared/short-name.ts';
-import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 
 /** How a client introduces itself on its own connection. */
 export type ClientIntroduction = Pick<ClientView, 'info' | 'greeting'>;

@@ -1,5 +1,5 @@
-// What the clients of a connection want to hear of: resources, tasks, and log messages from a level on. It outlives the connection, and all of
-// it is asked for again from here: in a new session, and on the next connection.
+// What the clients of a connection want to hear of, and who: resources, tasks, and log messages from a level on. There is no other list of it. It outlives
+// the connection, and all of it is asked for again from here: in a new session, and on the next connection.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
@@ -10,9 +10,9 @@ import type { ServerDialect } from '../../dialect/speak/server-dialect.ts';
 const MAX_TASKS = 1000;
 
 interface Subscription {
-  /** How many subscribers share the one subscription at the server. */
-  count: number;
-  done: Promise<JsonObject>;
+  /** They share the one subscription at the server, and its result. */
+  readonly subscribers: Set<object>;
+  readonly done: Promise<JsonObject>;
 }
 
 export class ServerSubscriptions {
@@ -20,24 +20,40 @@ export class ServerSubscriptions {
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #tasks = new BoundedMap<string, true>(MAX_TASKS);
 
-  /** `tell` runs for the first subscriber of a resource; the others share its result. */
-  async add(uri: string, tell: () => Promise<JsonObject>): Promise<JsonObject> {
+  /** The resources with subscribers. */
+  get uris(): string[] {
+    return [...this.#subscriptions.keys()];
+  }
+
+  /** One that has subscribed to several resources comes several times. */
+  get subscribers(): object[] {
+    return Array.from(this.#subscriptions.values(), ({ subscribers }) => [...subscribers]).flat();
+  }
+
+  has(uri: string): boolean {
+    return this.#subscriptions.has(uri);
+  }
+
+  /** `tell` runs for the first subscriber of a resource; the others get the same result, also if the server refuses. */
+  async add(uri: string, subscriber: object, tell: () => Promise<JsonObject>): Promise<JsonObject> {
     const known = this.#subscriptions.get(uri);
-    const subscription = known ?? { count: 0, done: tell() };
+    const subscription = known ?? { subscribers: new Set(), done: Promise.resolve().then(tell) };
     this.#subscriptions.set(uri, subscription);
-    subscription.count += 1;
+    subscription.subscribers.add(subscriber);
     try {
       return await subscription.done;
     } catch (thrown) {
+      // Others may have subscribed again since then, with a request of their own.
       if (this.#subscriptions.get(uri) === subscription) this.#subscriptions.delete(uri);
       throw thrown;
     }
   }
 
-  /** Returns true for the last subscriber. */
-  remove(uri: string): boolean {
-    const subscription = this.#subscriptions.get(uri);
-    if (!subscription || --subscription.count > 0) return false;
+  /** Returns true for the last subscriber. Default: any one of them. */
+  remove(uri: string, subscriber?: object): boolean {
+    const { subscribers } = this.#subscriptions.get(uri) ?? {};
+    const [anyone] = subscribers ?? [];
+    if (!subscribers?.delete(subscriber ?? anyone!) || subscribers.size > 0) return false;
     return this.#subscriptions.delete(uri);
   }
 

@@ -35,7 +35,6 @@ export class UpstreamConnection {
   /** The server got an answer that is true for none of its clients, such as that there are no roots. */
   isForNobody = false;
   #principal: string | undefined;
-  readonly #wanted = new Map<string, Set<ClientView>>();
 
   constructor(
     { era, capabilities, hasOurRoots, introduction, principal, isExpecting, clock }: UpstreamConnectionOptions,
@@ -85,16 +84,16 @@ export class UpstreamConnection {
   /** Nothing is lost with it: it serves nobody, and no attempt to open it has failed. */
   get isUntouched(): boolean {
     const { isLive, isUsed, isLingering, failure } = this.supervised;
-    return !this.hasServedCalls && this.#wanted.size === 0 && !isLive && !isUsed && !isLingering && !failure;
+    return !this.hasServedCalls && this.uris.length === 0 && !isLive && !isUsed && !isLingering && !failure;
   }
 
   /** The resources with subscribers. */
   get uris(): string[] {
-    return [...this.#wanted.keys()];
+    return this.subscriptions.uris;
   }
 
   hasSubscriber(test: (client: ClientView) => boolean): boolean {
-    return [...this.#wanted.values()].some((clients) => [...clients].some(test));
+    return (this.subscriptions.subscribers as ClientView[]).some(test);
   }
 
   /**
@@ -108,30 +107,20 @@ export class UpstreamConnection {
     return method === 'resources/subscribe' ? this.#subscribe(uri, client, said) : this.#unsubscribe(uri, client, said);
   }
 
-  /** Only the first subscriber of a resource causes a request to the server. */
-  async #subscribe(uri: string, client: ClientView, said: SubscribeOptions): Promise<JsonObject> {
-    const wanted = this.#wanted.get(uri);
-    if (wanted) {
-      wanted.add(client);
-      return {};
-    }
-    this.#wanted.set(uri, new Set([client]));
-    try {
-      return await this.supervised.use((connected) => connected.subscribe(uri, said));
-    } catch (thrown) {
-      this.#wanted.delete(uri);
-      throw thrown;
-    }
+  /** Only the first subscriber of a resource causes a request to the server, and all of them get its result. */
+  #subscribe(uri: string, client: ClientView, said: SubscribeOptions): Promise<JsonObject> {
+    return this.subscriptions.add(uri, client, () =>
+      // All of them may have left while the connection was opened.
+      this.supervised.use(async (connected) =>
+        this.subscriptions.has(uri) ? connected.tellSubscribed(uri, said) : {},
+      ),
+    );
   }
 
   /** Only the last subscriber of a resource causes a request to the server. */
   async #unsubscribe(uri: string, client: ClientView, said?: SubscribeOptions): Promise<JsonObject> {
-    const wanted = this.#wanted.get(uri);
-    if (!wanted?.delete(client) || wanted.size > 0) return {};
-    this.#wanted.delete(uri);
-    if (this.supervised.current) return this.supervised.use((connected) => connected.unsubscribe(uri, said));
-    this.subscriptions.remove(uri);
-    return {};
+    if (!this.subscriptions.remove(uri, client) || !this.supervised.current) return {};
+    return this.supervised.use((connected) => connected.tellUnsubscribed(uri, said));
   }
 
   followTask(taskId: string): Promise<void> {
@@ -170,9 +159,7 @@ export class UpstreamConnection {
   /** Called when the connection opens. Subscribed clients count as users of the new one. */
   resetUsers(): void {
     this.users.clear();
-    for (const clients of this.#wanted.values()) {
-      for (const client of clients) this.users.note(client, 'resources/subscribe');
-    }
+    for (const client of this.subscriptions.subscribers) this.users.note(client as ClientView, 'resources/subscribe');
   }
 
   /** Reopens a lost connection that has subscribers, before a call needs it. */

@@ -159,7 +159,12 @@ async function tryOpen(place: StreamPosition, options: FollowStreamOptions): Pro
 /** Statuses that may pass: the server is busy, or still holds our old connection (409). */
 const PASSING = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
 
-const FINAL = new Set(['UPSTREAM_INVALID', 'UPSTREAM_LOGIN_NEEDED', 'UPSTREAM_LOGIN_FAILED']);
+const FINAL = new Set([
+  'UPSTREAM_INVALID',
+  'UPSTREAM_LOGIN_NEEDED',
+  'UPSTREAM_LOGIN_FAILED',
+  'UPSTREAM_ISSUER_CHANGED',
+]);
 
 function isFinal(error: Error): boolean {
   if (error instanceof HttpRefusal) return !PASSING.has(error.status);

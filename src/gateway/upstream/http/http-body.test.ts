@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ResponseBody } from './http-body.ts';
+import { writeExactly } from '../../../protocol/raw/exact-numbers.ts';
+import { ResponseBody, parseJsonOrText } from './http-body.ts';
 
 /** A reader that notes what it is told, and may have enough of it. */
 function reading(body: ResponseBody, enough = Infinity): string[] {
@@ -53,4 +54,9 @@ describe('the body of a response', () => {
     body.destroy();
     expect([told, givenUp]).toEqual([['a', 'broken: aborted'], ['aborted']]);
   });
+});
+
+it('the body of an error response keeps numbers as they were sent', () => {
+  const text = '{"error":{"data":{"n":12345678901234567890,"one":1.0}}}';
+  expect(writeExactly(parseJsonOrText(text))).toBe(text);
 });

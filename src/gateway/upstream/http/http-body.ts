@@ -1,5 +1,6 @@
 // The body of a response: as it arrives (`ResponseBody`), and read up to a limit. Reading never throws: a broken or oversize body is a result.
 // An error response becomes an HttpRefusal.
+import { parseExactly } from '../../../protocol/raw/exact-numbers.ts';
 import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HeldShare } from '../../../shared/held-bytes.ts';
 import { readInTurns } from '../../codec/paced-reader.ts';
@@ -131,7 +132,7 @@ export function mediaType({ headers }: UpstreamResponse): string {
 
 export function parseJsonOrText(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExactly(text);
   } catch {
     return text.slice(0, MAX_ERROR_CHARS);
   }

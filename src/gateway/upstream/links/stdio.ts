@@ -12,7 +12,7 @@ import { UNCOUNTED_BYTES } from '../../../shared/held-bytes.ts';
 import type { HeldShare } from '../../../shared/held-bytes.ts';
 import type { Log } from '../../../shared/log.ts';
 import { settledWithin, unlessAborted } from '../../../shared/timing.ts';
-import { MASKED, Secrets, secrets } from '../../../shared/secrets/secrets.ts';
+import { MASKED, Secrets, isMixed, secrets } from '../../../shared/secrets/secrets.ts';
 import { writeMessage } from '../../codec/json-rpc.ts';
 import { LineReader } from '../../codec/lines.ts';
 import { PacedReader } from '../../codec/paced-reader.ts';
@@ -28,6 +28,8 @@ import { UnreadQueue } from './unread-queue.ts';
 export interface StdioLinkOptions extends ServerCommand {
   limits?: LinkLimits | undefined;
   log?: Log | undefined;
+  /** Throws if the command must not be started as it is now; asked right before. */
+  checkStart?: (() => void) | undefined;
   /** How long the server may take to exit after its stdin closes, and again after SIGTERM. */
   stopMs?: number | undefined;
 }
@@ -126,11 +128,13 @@ class StdioLink implements Link {
     const started = takePrestarted(this.#options);
     if (started) return started;
     try {
-      const group = new ProcessGroup(await this.#sandboxed());
+      const command = await this.#sandboxed();
+      this.#options.checkStart?.();
+      const group = new ProcessGroup(command);
       await once(group.child, 'spawn');
       return group;
     } catch (cause) {
-      const isOurs = cause instanceof GatewayError; // it has no sandbox
+      const isOurs = cause instanceof GatewayError; // it has no sandbox, or has changed
       const reason = isOurs ? cause.message : whyNotStarted(cause as NodeJS.ErrnoException, this.#options);
       this.#inbox.abandon(reason);
       throw isOurs ? cause : new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause });
@@ -262,7 +266,8 @@ export class StderrTail {
 
   /** `env`: all its values count as secrets here, unless they are too common (`1`, `true`, `info`). */
   constructor(env: Record<string, string> = {}) {
-    for (const value of Object.values(env)) if (value.length >= MIN_SECRET_CHARS) this.#given.add(value);
+    for (const value of Object.values(env))
+      if (value.length >= MIN_SECRET_CHARS || isMixed(value)) this.#given.add(value);
   }
 
   /** Returns the whole lines for the log: a secret may come in two pieces. */

@@ -2,7 +2,8 @@
 // stream. Invariants:
 // 1. A request whose POST was accepted gets one answer: from the server, or an error made here (-32603) if its stream was lost
 //    and could not be resumed. Aborted requests, and those open at `close`, get none.
-// 2. The server's session id goes with every later request, until the server drops the session.
+// 2. The server's session id goes with every later request, until the server drops the session. A late answer to a request of an earlier session
+//    does not bring that session back.
 // 3. Nothing outlives `close`: no socket, no timer, no listener on a caller's signal.
 import { isRequest } from '../../../protocol/message.ts';
 import type { Message, RequestId } from '../../../protocol/message.ts';
@@ -123,7 +124,8 @@ class HttpLink implements Link {
   #onResponse(response: UpstreamResponse, posted: PostedMessage): void | Promise<void> {
     if (response.statusCode >= 300) return this.#refused(response, posted);
     const given = response.headers['mcp-session-id'];
-    if (typeof given === 'string' && given !== '') this.#session = given;
+    const isNew = typeof given === 'string' && given !== '' && given !== posted.session;
+    if (isNew && posted.session === this.#session) this.#session = given;
     const type = isSilent(response) ? undefined : mediaType(response);
     if (type !== undefined && isAnswerType(type)) this.#read(response.body, type, posted);
     else if (posted.id !== undefined) throw this.#oddAnswer(response, type, posted);

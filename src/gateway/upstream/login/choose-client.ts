@@ -1,5 +1,6 @@
 // Decides which client we are at an authorization server, how it proves that, and where the browser comes back to. In this order: a client registered
-// by hand, one with a metadata document, the one of an earlier login, and as a last resort a newly registered one. A client is never used at another issuer.
+// by hand, one with a metadata document, the one of an earlier login, and as a last resort a newly registered one. A client that registered itself is never used at another issuer; who
+// guards a configured one is oauth-login.ts.
 import * as oauth from 'oauth4webapi';
 import type { AuthorizationServer, ClientAuth } from 'oauth4webapi';
 import { isObject } from '../../../protocol/message.ts';

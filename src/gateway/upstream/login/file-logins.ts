@@ -7,7 +7,7 @@ import type { Sealer } from '../../../shared/crypto/seal.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { withFileLock } from '../../../shared/files/file-lock.ts';
 import { secrets } from '../../../shared/secrets/secrets.ts';
-import { hasLoginFile, loginFile, createMemoryLogins } from './login-store.ts';
+import { hasLoginFile, issuerFile, loginFile, createMemoryLogins } from './login-store.ts';
 import type { LoginRecord, LoginStore } from './login-store.ts';
 
 interface FileLoginOptions {
@@ -19,6 +19,7 @@ interface FileLoginOptions {
 }
 
 const PURPOSE = 'login';
+const ISSUER_PURPOSE = 'login-issuer';
 /** Longer than a request to a token endpoint may take. */
 const WAIT_MS = 30_000;
 
@@ -52,15 +53,7 @@ class FileLogins implements LoginStore {
   write(key: string, next: LoginRecord, version: number): Promise<boolean> {
     return locked(`${this.#fileOf(key)}.write`, this.#waitMs, async () => {
       if (((await this.read(key))?.version ?? 0) !== version) return false;
-      const path = this.#fileOf(key);
-      const temporary = `${path}-${randomId()}`;
-      try {
-        const sealed = this.#sealer.seal(PURPOSE, '', { key, record: next });
-        await writeFile(temporary, sealed, { mode: 0o600, flag: 'wx', flush: true });
-        await rename(temporary, path);
-      } finally {
-        await rm(temporary, { force: true });
-      }
+      await this.#replace(this.#fileOf(key), this.#sealer.seal(PURPOSE, '', { key, record: next }));
       return true;
     });
   }
@@ -78,17 +71,51 @@ class FileLogins implements LoginStore {
     return read.flatMap((one) => one?.key ?? []);
   }
 
+  /** The first process that writes the file decides. A file that cannot be read is as good as none. */
+  async bindIssuer(key: string, issuer: string): Promise<string> {
+    const path = issuerFile(this.#folder, key);
+    return locked(`${path}.write`, this.#waitMs, async () => {
+      const bound = await this.#readIssuer(path, key);
+      if (bound === undefined) await this.#replace(path, this.#sealer.seal(ISSUER_PURPOSE, '', { key, issuer }));
+      return bound ?? issuer;
+    });
+  }
+
+  async unbindIssuer(key: string): Promise<void> {
+    await rm(issuerFile(this.#folder, key), { force: true });
+  }
+
+  async #readIssuer(path: string, key: string): Promise<string | undefined> {
+    const sealed = await this.#readText(path);
+    const found = sealed && (this.#sealer.open(ISSUER_PURPOSE, '', sealed) as { key?: unknown; issuer?: unknown });
+    return found && found.key === key && typeof found.issuer === 'string' ? found.issuer : undefined;
+  }
+
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
     return locked(`${this.#fileOf(key)}.lock`, this.#waitMs, work);
   }
 
   async #readFile(path: string): Promise<{ key: string; record: LoginRecord } | undefined> {
-    const sealed = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    const sealed = await this.#readText(path);
+    // A file of another key is as good as none; a new login replaces it.
+    return sealed === undefined ? undefined : (this.#sealer.open(PURPOSE, '', sealed) as never);
+  }
+
+  async #replace(path: string, content: string): Promise<void> {
+    const temporary = `${path}-${randomId()}`;
+    try {
+      await writeFile(temporary, content, { mode: 0o600, flag: 'wx', flush: true });
+      await rename(temporary, path);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  async #readText(path: string): Promise<string | undefined> {
+    return readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
-    // A file of another key is as good as none; a new login replaces it.
-    return sealed === undefined ? undefined : (this.#sealer.open(PURPOSE, '', sealed) as never);
   }
 
   #fileOf(key: string): string {

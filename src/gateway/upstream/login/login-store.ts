@@ -56,6 +56,9 @@ export interface LoginStore {
   write(key: string, next: LoginRecord, version: number): Promise<boolean>;
   remove(key: string): Promise<boolean>;
   keys(): Promise<string[]>;
+  /** Binds a configured secret to an issuer, unless it is bound already. Resolves with the issuer that it is bound to. */
+  bindIssuer(key: string, issuer: string): Promise<string>;
+  unbindIssuer(key: string): Promise<void>;
   /** Runs `work` while nobody else runs work for this key; rejects if that cannot be had in time. */
   exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
@@ -64,6 +67,7 @@ export interface LoginStore {
 export function createMemoryLogins(): LoginStore {
   const records = new Map<string, LoginRecord>();
   const queues = new Map<string, Promise<unknown>>();
+  const issuers = new Map<string, string>();
   return {
     has: (key) => records.has(key),
     read: async (key) => records.get(key),
@@ -74,6 +78,11 @@ export function createMemoryLogins(): LoginStore {
     },
     remove: async (key) => records.delete(key),
     keys: async () => [...records.keys()],
+    bindIssuer: async (key, issuer) => {
+      if (!issuers.has(key)) issuers.set(key, issuer);
+      return issuers.get(key)!;
+    },
+    unbindIssuer: async (key) => void issuers.delete(key),
     exclusively(key, work) {
       const done = (queues.get(key) ?? Promise.resolve()).then(work, work);
       const settled = done.catch(() => {});
@@ -87,6 +96,11 @@ export function createMemoryLogins(): LoginStore {
 /** The file of a login in a folder of logins. */
 export function loginFile(folder: string, key: string): string {
   return join(folder, `${smallDigest(key)}.login`);
+}
+
+/** The file that says which issuer the configured secret of a login is for. */
+export function issuerFile(folder: string, key: string): string {
+  return join(folder, `${smallDigest(key)}.issuer`);
 }
 
 export function hasLoginFile(folder: string, key: string): boolean {

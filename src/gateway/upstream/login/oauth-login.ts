@@ -4,7 +4,10 @@
 //    set. If it cannot be serialized or kept, nothing is spent.
 // 2. An old token is used until it expires, not dropped, while a refresh fails for other reasons than the token itself.
 // 3. Tokens and clients belong to one issuer. If the server moves to another, both are obtained again.
-// 4. A server that is never satisfied ends the attempts: per request, per step-up and per person.
+// 4. What is configured (a secret, a key, an assertion) goes to one issuer: `auth.issuer`, else the first one. It is bound before it is first sent, for all accounts
+//    together, and a change is an error.
+// 5. A server that is never satisfied ends the attempts: per request, per person, and per step-up that does not satisfy it. One that is satisfied may
+//    ask for more scopes as often as it likes.
 import * as oauth from 'oauth4webapi';
 import { loggedPrincipal } from '../../../shared/anonymous.ts';
 import { systemClock } from '../../../shared/clock.ts';
@@ -13,6 +16,7 @@ import { GatewayError } from '../../../shared/errors.ts';
 import { createGuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import type { GuardedFetch } from '../../../shared/net/guarded-fetch.ts';
 import { isLoopbackHost } from '../../../shared/net/address-kind.ts';
+import { printableLine } from '../../../shared/visible.ts';
 import { readChallenge, discoverAuthority } from './discover-authority.ts';
 import type { LoginChallenge, LoginAuthority } from './discover-authority.ts';
 import { chooseClient, clientAuth, MARK, redirectFor } from './choose-client.ts';
@@ -28,8 +32,10 @@ import { TokenRefresh, isStale } from './token-refresh.ts';
 const MAX_TRIES = 3;
 /** How often a person is asked without success in between. */
 const MAX_LOGINS = 3;
-/** How often scopes are widened in the life of a login. */
-const MAX_STEP_UPS = 2;
+/** How often scopes are asked for again that a login has asked for before: a server that wants them still may never be satisfied. */
+const MAX_UNSATISFIED = 1;
+/** After this time a person may try again. */
+const FORGET_UNSATISFIED_MS = 60 * 60_000;
 
 export class OAuthLogin implements ServerLogin {
   readonly url: URL;
@@ -44,7 +50,8 @@ export class OAuthLogin implements ServerLogin {
   #record: LoginRecord | undefined;
   #challenge: LoginChallenge | undefined;
   #logins = 0;
-  #stepUps = 0;
+  /** Step-ups that did not satisfy the server, by scopes. */
+  readonly #unsatisfied = new Map<string, { times: number; since: number }>();
   #interacting: Promise<void> | undefined;
 
   constructor(options: ServerLoginOptions) {
@@ -140,9 +147,23 @@ export class OAuthLogin implements ServerLogin {
 
   /** The server wants further scopes. */
   async #widen(challenge: LoginChallenge): Promise<boolean> {
-    if (challenge.error !== 'insufficient_scope' || ++this.#stepUps > MAX_STEP_UPS) return false;
+    if (challenge.error !== 'insufficient_scope' || this.#isUnsatisfied(challenge)) return false;
     this.#challenge = challenge;
     return this.#logIn(0);
+  }
+
+  /** Whether a login with these scopes has not helped. */
+  #isUnsatisfied({ scope }: LoginChallenge): boolean {
+    const asked = new Set(wordsOf(this.#record?.asked));
+    const wanted = wordsOf(scope);
+    if (wanted.some((one) => !asked.has(one))) return false;
+    const key = wanted.toSorted().join(' ');
+    const now = this.#clock.now();
+    const known = this.#unsatisfied.get(key);
+    const isOld = known === undefined || now - known.since > FORGET_UNSATISFIED_MS;
+    const entry = isOld ? { times: 0, since: now } : known;
+    this.#unsatisfied.set(key, entry);
+    return ++entry.times > MAX_UNSATISFIED;
   }
 
   /** Without a person if the options say how; else throws. */
@@ -226,8 +247,26 @@ export class OAuthLogin implements ServerLogin {
     audit?.({ kind: 'login', server, principal, outcome, details: { issuer: this.#record?.issuer, reason } });
   }
 
-  #discover(): Promise<LoginAuthority> {
-    return discoverAuthority(this.url, this.#challenge?.resourceMetadata, this.#fetch);
+  async #discover(): Promise<LoginAuthority> {
+    const found = await discoverAuthority(this.url, this.#challenge?.resourceMetadata, this.#fetch);
+    await this.#checkIssuer(found.server.issuer);
+    return found;
+  }
+
+  /** Throws if what is configured is for another issuer. */
+  async #checkIssuer(found: string): Promise<void> {
+    const { login = {}, name, store } = this.#options;
+    const { issuer, clientSecret, clientKey, assertion, grant } = login;
+    if ([issuer, clientSecret, clientKey, assertion, grant].every((one) => one === undefined)) return;
+    const bound = issuer ?? (await store.bindIssuer(loginKey(this.url, login), await this.#formerIssuer(found)));
+    if (withoutSlash(bound) === withoutSlash(found)) return;
+    throw new GatewayError('UPSTREAM_ISSUER_CHANGED', { server: name, found: printableLine(found), issuer: bound });
+  }
+
+  /** A login of before secrets were bound. */
+  async #formerIssuer(found: string): Promise<string> {
+    const record = await this.#options.store.read(this.#key);
+    return record?.client.kind === 'configured' ? record.issuer : found;
   }
 
   /**
@@ -250,8 +289,9 @@ export class OAuthLogin implements ServerLogin {
     return { server, clientId: client.id, auth, resource, dpop: isBound ? this.#dpop?.handle : undefined };
   }
 
-  async #partyOf({ authority, client, resource, key }: LoginRecord): Promise<TokenParty> {
+  async #partyOf({ authority, client, resource, key, issuer }: LoginRecord): Promise<TokenParty> {
     const server = authority as unknown as oauth.AuthorizationServer;
+    if (client.kind === 'configured') await this.#checkIssuer(issuer);
     const auth = await clientAuth(client, server, this.#options.login ?? {});
     const dpop = key && (await this.#keyOf(key)).handle;
     return { server, clientId: client.id, auth, resource, dpop };
@@ -306,6 +346,11 @@ export class OAuthLogin implements ServerLogin {
 function checkPage(url: URL): string {
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLoopbackHost(url.hostname))) return url.href;
   throw new Error(`the page to log in must be https, not ${url.protocol}`);
+}
+
+/** Only the slash of an empty path may differ. */
+function withoutSlash(issuer: string): string {
+  return issuer.replace(/\/$/, '');
 }
 
 function wordsOf(scope: string | undefined): string[] {

@@ -20,6 +20,11 @@ export interface LoginOptions {
   clientKeyId?: string | undefined;
   /** The https URL of a client-id metadata document; used where the authorization server supports them. */
   clientMetadataUrl?: string | undefined;
+  /**
+   * The issuer that the secret, key or assertion is for: it is sent to no other. Default: the first one that the server names, which is remembered with the
+   * logins; a change is an error.
+   */
+  issuer?: string | undefined;
   /** Scopes to ask for, if the server does not name any. */
   scopes?: readonly string[] | undefined;
   /**
@@ -186,4 +191,15 @@ export function loginKey(url: URL, login: LoginOptions = {}, account?: string): 
 
 export function isLoginNeeded(thrown: unknown): boolean {
   return thrown instanceof GatewayError && thrown.code === 'UPSTREAM_LOGIN_NEEDED';
+}
+
+const LOGIN_ERRORS: ReadonlySet<string> = new Set([
+  'UPSTREAM_LOGIN_NEEDED',
+  'UPSTREAM_LOGIN_FAILED',
+  'UPSTREAM_LOGIN_AWAY',
+]);
+
+/** A request that fails so was turned away by the server, or never sent. */
+export function isLoginError(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && LOGIN_ERRORS.has(thrown.code);
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask, ClientView } from '../../../protocol/exchange.ts';
+import type { CancelOutcome } from '../../../shared/cancelled-error.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { FakeClock, settled } from '../../middleware/fake-exchange.contract.ts';
 import { AskRouting } from './ask-routing.ts';
@@ -292,20 +293,32 @@ describe('on a connection of its own, a client that is asked directly', () => {
     expect(await routing.route(ask)).toEqual({ by: 'second' });
   });
 
-  it('is asked again when the call that it was asked on ends first', async () => {
+  const endingIn = (outcome: CancelOutcome) => {
     const { routing, send } = setUp({ isShared: false });
     routing.attend(answers('client'));
     const by = client();
     send(answers('first'), { by });
     const second = send(
       async () => {
-        second.call.onAnswered();
-        throw new GatewayError('CANCELLED');
+        if (outcome === 'answered') second.call.onAnswered();
+        else second.call.onAbandoned();
+        throw new GatewayError('CANCELLED', { outcome });
       },
       { by },
     );
-    expect(await routing.route(ask)).toEqual({ by: 'first' });
+    return routing.route(ask);
+  };
+
+  it('is asked again when the call that it was asked on is answered first', async () => {
+    expect(await endingIn('answered')).toEqual({ by: 'first' });
   });
+
+  it.each(['cancelled', 'gone', 'withdrawn'] as const)(
+    'is not asked again when the question ended because its call was %s',
+    async (outcome) => {
+      await expect(endingIn(outcome)).rejects.toMatchObject({ code: 'CANCELLED' });
+    },
+  );
 
   it('is asked itself where there is no call, or only one that it gave up', async () => {
     const { routing, send, worn } = setUp({ isShared: false });

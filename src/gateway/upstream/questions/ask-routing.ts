@@ -13,6 +13,7 @@ import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { CAPABILITY_BY_ASK } from '../../../protocol/methods.ts';
 import type { Clock } from '../../../shared/clock.ts';
+import { outcomeOf } from '../../../shared/cancelled-error.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import { LinkedList } from '../../../shared/containers/linked-list.ts';
 import { META } from '../../dialect/meta.ts';
@@ -243,10 +244,11 @@ export class AskRouting {
     try {
       return await this.#ask(caller, ask, signal);
     } catch (thrown) {
-      // The call has ended, so another call of the same client asked.
-      const isOver = thrown instanceof GatewayError && thrown.code === 'CANCELLED' && !signal?.aborted;
+      const outcome = signal?.aborted ? undefined : outcomeOf(thrown);
       const isInFlight = this.#calls.values().some((one) => one.caller === caller && !caller.isGone);
-      if (!isOver || isInFlight || !(this.#isOwn || this.#mayPostpone(ask))) throw thrown;
+      // If the call was answered first, another call of the same client asked. A call that was cancelled took its question with it.
+      const isOpen = this.#isOwn ? outcome === 'answered' : outcome !== undefined && this.#mayPostpone(ask);
+      if (!isOpen || isInFlight) throw thrown;
       return this.route(ask, signal);
     }
   }

@@ -1,5 +1,6 @@
-// A request that the server has not answered, or a task that has not ended. It stays on the connection until the server is done
-// with it, because the handler keeps running when its client leaves.
+// A request that was sent and that the server has not answered, or a task that has not ended. It stays on the connection until the
+// server is done with it, because the handler keeps running when its client leaves. It knows its caller only while that waits, and
+// never owns what may be sent again: that is the request (server-request.ts), and each repeat of it has an open call of its own.
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import { fieldOf, isResultObject } from '../../../protocol/raw/raw-object.ts';
@@ -64,6 +65,11 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
     this.taskId = started;
     this.isTask = true;
     this.#request = undefined;
+  }
+
+  /** Says nothing about whether it asks. */
+  onRefused(): void {
+    this.leave();
   }
 
   onAbandoned(): void {

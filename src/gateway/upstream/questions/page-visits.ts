@@ -4,6 +4,7 @@
 import type { Ask, Exchange } from '../../../protocol/exchange.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
+import { cancelledBy } from '../../../shared/cancelled-error.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import type { Abortable } from '../../../shared/cancellation.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -100,7 +101,7 @@ export class ElicitationCompletions {
    * cancelled.
    */
   wait(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void> {
-    if (signal.aborted) return Promise.reject(new GatewayError('CANCELLED'));
+    if (signal.aborted) return Promise.reject(cancelledBy(signal));
     return new Promise((resolve, reject) => {
       const end = (by: () => void): void => {
         stop();
@@ -112,7 +113,7 @@ export class ElicitationCompletions {
       const look = (): void => {
         if (elicitationIds.length > 0 && elicitationIds.every((id) => this.#known.peek(id))) end(resolve);
       };
-      const cancel = (): void => end(() => reject(new GatewayError('CANCELLED')));
+      const cancel = (): void => end(() => reject(cancelledBy(signal)));
       const stop = this.#clock.after(Math.min(FIRST_WAIT_MS * 2 ** attempt, LAST_WAIT_MS), () => end(resolve));
       this.#waiting.add(look);
       signal.addEventListener('abort', cancel, { once: true });

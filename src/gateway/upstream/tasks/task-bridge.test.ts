@@ -1,3 +1,4 @@
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import { describe, expect, it } from 'vitest';
 import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
@@ -9,7 +10,6 @@ import { ToolFacts } from '../../../protocol/tool-facts.ts';
 import { GatewayError, ProtocolError } from '../../../shared/errors.ts';
 import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
 import { FakeClock, settled } from '../../dialect/fake-context.contract.ts';
-import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 import { FakeExchange } from '../../middleware/fake-exchange.contract.ts';
 import type { AskHandler } from '../questions/ask-routing.ts';
 import { fakeCalls } from '../fake-calls.contract.ts';

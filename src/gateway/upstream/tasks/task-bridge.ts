@@ -10,6 +10,7 @@ import type { OutgoingCall, ServerView } from '../../../protocol/server-view.ts'
 import type { Change, TaskState } from '../../../protocol/target.ts';
 import { pages } from '../../../protocol/pages.ts';
 import type { ToolFacts } from '../../../protocol/tool-facts.ts';
+import { cancelledBy } from '../../../shared/cancelled-error.ts';
 import { GatewayError } from '../../../shared/errors.ts';
 import type { Limits } from '../../../shared/limits.ts';
 import type { Clock } from '../../../shared/clock.ts';
@@ -133,7 +134,7 @@ export class TaskBridge {
     let handler: AskHandler = (ask, signal) => exchange.ask(ask, signal);
     const call = new ServerCall(exchange, this.#options.calls, { ask: (ask, signal) => handler(ask, signal) });
     await call.lease();
-    return this.#tasks.maybeStart(exchange, isRequired, async (own, say) => {
+    return this.#tasks.maybeStart(exchange, { isRequired }, async (own, say) => {
       const waiting = this.#awaited(own, say);
       handler = (ask, signal) => waiting.ask(ask, signal);
       try {
@@ -241,7 +242,7 @@ class AwaitedTask {
     const taskId = (this.#taskId = String(task.taskId));
     followed.set(taskId, this.#say);
     try {
-      if (signal.aborted) throw new GatewayError('CANCELLED');
+      if (signal.aborted) throw cancelledBy(signal);
       return withoutRelated(toPlainObject(await send({ method: 'tasks/result', params: { taskId }, signal })));
     } catch (thrown) {
       // A task that has just ended cannot be cancelled.

@@ -1,11 +1,11 @@
 // Determines whether clients and servers support tasks.
+import { TASKS_EXTENSION } from '../../../protocol/extensions.ts';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../protocol/exchange.ts';
 import type { JsonObject } from '../../../protocol/message.ts';
 import { isObject } from '../../../protocol/message.ts';
 import type { ServerView } from '../../../protocol/server-view.ts';
 import { ProtocolError } from '../../../shared/errors.ts';
-import { TASKS_EXTENSION } from '../../dialect/meta.ts';
 
 /** The server's capabilities, with the tasks that the gateway adds for clients of the other era. */
 export function withTasksOf(server: ServerView): ServerCapabilities {

@@ -5,7 +5,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { tapClientTransport, watchStream } from './tap-client.mjs';
 
-export async function openV1({ url, command, args }, { info, capabilities }, hooks) {
+export async function openV1({ url, command, args, env, cwd }, { info, capabilities }, hooks) {
   const client = new Client(info, { capabilities });
   client.fallbackRequestHandler = ({ method, params }, extra) =>
     hooks.answer(method, params, { progress: (step) => sendProgress(extra, params, step), signal: extra.signal });
@@ -13,7 +13,7 @@ export async function openV1({ url, command, args }, { info, capabilities }, hoo
   const stream = watchStream();
   const link = url
     ? new StreamableHTTPClientTransport(new URL(url), { fetch: (input, init) => stream.fetch(input, init) })
-    : new StdioClientTransport({ command, args, stderr: 'inherit' });
+    : new StdioClientTransport({ command, args, env, cwd, stderr: 'inherit' });
   await client.connect(tapClientTransport(link, hooks));
   if (url) await stream.opened;
   return {

@@ -7,7 +7,7 @@ import { tapClientTransport, watchStream } from './tap-client.mjs';
 const ANYTHING = z.looseObject({});
 const MODES = { handshake: 'legacy', stateless: { pin: '2026-07-28' } };
 
-export async function openV2({ url, command, args }, { info, capabilities, era }, hooks) {
+export async function openV2({ url, command, args, env, cwd }, { info, capabilities, era }, hooks) {
   const client = new Client(info, { capabilities, versionNegotiation: { mode: MODES[era] } });
   const answer = ({ method, params }, { mcpReq }) =>
     hooks.answer(method, params, { progress: (step) => sendProgress(mcpReq, params, step), signal: mcpReq.signal });
@@ -19,10 +19,11 @@ export async function openV2({ url, command, args }, { info, capabilities, era }
   const stream = watchStream();
   const link = url
     ? new StreamableHTTPClientTransport(new URL(url), { fetch: (input, init) => stream.fetch(input, init) })
-    : new StdioClientTransport({ command, args, stderr: 'inherit' });
+    : new StdioClientTransport({ command, args, env, cwd, stderr: 'inherit' });
   await client.connect(tapClientTransport(link, hooks));
   if (url && era === 'handshake') await stream.opened;
   return {
+    client,
     era,
     request: (request, options) => client.request(request, ANYTHING, options),
     notify: (notification) => client.notification(notification),

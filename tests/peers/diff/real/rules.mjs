@@ -1,4 +1,6 @@
 // Applies the changes that the gateway makes by rule to the direct answers.
+import { isDeepStrictEqual } from 'node:util';
+
 const LISTS = {
   'tools/list': 'tools',
   'prompts/list': 'prompts',
@@ -43,20 +45,26 @@ export function joinedLists(calls, server, direct) {
   };
 }
 
-/** What lists say of themselves is joined as well. */
+/** What lists say of themselves is kept where all servers that have such a list agree. */
 function ownMembers(lists, area) {
-  const members = lists.map(({ [area]: _entries, nextCursor: _cursor, ...own }) => own);
-  const metas = members.flatMap(({ _meta }) => (_meta ? [_meta] : []));
-  return { ...Object.assign({}, ...members), ...(metas.length > 0 && { _meta: Object.assign({}, ...metas) }) };
+  const members = lists.filter((list) => list?.[area]).map(({ [area]: _entries, nextCursor: _cursor, ...own }) => own);
+  const { _meta: _own, ...agreed } = agreedMembers(members);
+  const meta = agreedMembers(members.map(({ _meta = {} }) => _meta));
+  return { ...agreed, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
+}
+
+function agreedMembers([first, ...others]) {
+  const isAgreed = ([key, value]) => others.every((other) => isDeepStrictEqual(other[key], value));
+  return Object.fromEntries(Object.entries(first).filter(isAgreed));
 }
 
 function firstResult(server, answers, method) {
   const index = server.calls('').findIndex((call) => call.method === method);
-  return answers[index]?.result ?? {};
+  return answers[index]?.result;
 }
 
 function firstList(server, answers, method, area) {
-  return firstResult(server, answers, method)[area] ?? [];
+  return firstResult(server, answers, method)?.[area] ?? [];
 }
 
 /** The words of the client's revision for what a server does not have, whatever words the server had for it. */

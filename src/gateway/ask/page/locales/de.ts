@@ -43,6 +43,8 @@ export const de: PageWords = {
   newTab: 'öffnet in einem neuen Tab',
   haveDone: 'Ich habe es erledigt',
   badAddress: 'Diese Adresse führt zu keiner Website und wird deshalb nicht als Link angeboten.',
+  localAddress:
+    'Diese Adresse liegt auf diesem Rechner und wird deshalb nicht als Link angeboten: Ein anderes Programm dort könnte mitlesen, was dieser Browser sendet. Öffnen Sie sie nur selbst, wenn Sie das Programm kennen.',
   send: 'Antwort senden',
   agree: 'Zustimmen',
   decline: 'Ablehnen',

@@ -69,6 +69,8 @@ export const en = {
   newTab: 'opens in a new tab',
   haveDone: 'I have done it',
   badAddress: 'This address does not lead to a website, so it is not offered as a link.',
+  localAddress:
+    'This address is on this machine, so it is not offered as a link: another program there could read what this browser sends. Open it yourself only if you know the program.',
   // What to do with it.
   send: 'Send answer',
   agree: 'Agree',

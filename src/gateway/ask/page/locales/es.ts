@@ -43,6 +43,8 @@ export const es: PageWords = {
   newTab: 'se abre en una pestaña nueva',
   haveDone: 'Ya lo he hecho',
   badAddress: 'Esta dirección no lleva a un sitio web, por eso no se ofrece como enlace.',
+  localAddress:
+    'Esta dirección está en este equipo, por eso no se ofrece como enlace: otro programa podría leer lo que envía este navegador. Ábrala usted mismo solo si conoce el programa.',
   send: 'Enviar respuesta',
   agree: 'Aceptar',
   decline: 'Rechazar',

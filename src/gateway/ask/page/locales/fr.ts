@@ -44,6 +44,8 @@ export const fr: PageWords = {
   newTab: 's’ouvre dans un nouvel onglet',
   haveDone: 'C’est fait',
   badAddress: 'Cette adresse ne mène pas à un site web ; elle n’est donc pas proposée comme lien.',
+  localAddress:
+    'Cette adresse se trouve sur cette machine ; elle n’est donc pas proposée comme lien : un autre programme pourrait y lire ce que ce navigateur envoie. Ne l’ouvrez vous-même que si vous connaissez le programme.',
   send: 'Envoyer la réponse',
   agree: 'Accepter',
   decline: 'Refuser',

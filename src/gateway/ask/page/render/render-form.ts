@@ -173,7 +173,7 @@ function leftOf(minutes: number, words: PageWords): [string, Record<string, numb
 
 /** A question that is answered on another website, with the address of the link. */
 function renderTarget({ name, url, isAlone }: Section, filled: FilledForm | undefined, words: PageWords): Html {
-  const { href, host, isWeb } = url!;
+  const { href, host, isWeb, isLocal } = url!;
   if (!isWeb)
     return html`<p class="notice">${words.badAddress}</p>
       <p class="address"><code>${clip(href, MAX_SHOWN)}</code></p>`;
@@ -181,11 +181,15 @@ function renderTarget({ name, url, isAlone }: Section, filled: FilledForm | unde
   return html`<p>
       ${words.leadsTo} <strong class="host"><bdi>${host}</bdi></strong>
     </p>
-    <p>
-      <a class="go" href="${href}" target="_blank" rel="noopener noreferrer"
-        >${fill(words.goTo, { host })} <span class="hint">(${words.newTab})</span></a
-      >
-    </p>
+    ${
+      isLocal
+        ? html`<p class="notice">${words.localAddress}</p>`
+        : html`<p>
+            <a class="go" href="${href}" target="_blank" rel="noopener noreferrer"
+              >${fill(words.goTo, { host })} <span class="hint">(${words.newTab})</span></a
+            >
+          </p>`
+    }
     <p class="hint">${words.wholeAddress}</p>
     <p class="address"><code>${clip(href, MAX_SHOWN)}</code></p>
     ${

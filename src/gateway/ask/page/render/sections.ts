@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { toSchemaFields } from '../../../../protocol/form/schema-field.ts';
 import type { SchemaField } from '../../../../protocol/form/schema-field.ts';
+import { isLoopbackHost } from '../../../../shared/net/address-kind.ts';
 import type { RoundQuestion, QuestionRound } from '../../question-round.ts';
 
 export interface Section {
@@ -28,6 +29,8 @@ interface LinkTarget {
   readonly host: string;
   /** False for anything else, such as javascript:, which is never a link. */
   readonly isWeb: boolean;
+  /** Browsers send our cookies to other ports of this machine, too. */
+  readonly isLocal: boolean;
 }
 
 /** Limits for one page: the questions with their fields, and all their options. */
@@ -69,10 +72,10 @@ function isConfirmation([field, ...others]: readonly SchemaField[]): boolean {
 
 function toTarget(url: unknown): LinkTarget {
   const href = String(url);
-  if (href.length > MAX_URL || !URL.canParse(href)) return { href, host: '', isWeb: false };
-  const { protocol, host, href: parsed, username, password } = new URL(href);
+  if (href.length > MAX_URL || !URL.canParse(href)) return { href, host: '', isWeb: false, isLocal: false };
+  const { protocol, host, hostname, href: parsed, username, password } = new URL(href);
   const isWeb = (protocol === 'https:' || protocol === 'http:') && username === '' && password === '';
-  return { href: parsed, host, isWeb };
+  return { href: parsed, host, isWeb, isLocal: isLoopbackHost(hostname) || hostname === '0.0.0.0' };
 }
 
 function optionsOf(field: SchemaField): number {

@@ -3,13 +3,14 @@
 import { writeExactly, membersOf } from '../../../../protocol/raw/exact-numbers.ts';
 import type { AnswerWay, Ask } from '../../../../protocol/exchange.ts';
 import type { StepExchange } from '../../../../protocol/step.ts';
-import { isObject } from '../../../../protocol/message.ts';
+import { isObject, roughBytes } from '../../../../protocol/message.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { loggedPrincipal } from '../../../../shared/anonymous.ts';
 import { ticksOf, DeadlineList } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
+import { MAX_SHOWN_CHARS } from '../../../../shared/limits.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { randomId } from '../../../../shared/crypto/ids.ts';
 import { visible } from '../../../../shared/visible.ts';
@@ -64,7 +65,10 @@ export class Approvals {
 
   /** Resolves with the reason of a refusal, or undefined if approved. Rejects if the call is over or no person can be asked. */
   ask({ name: tool, origin }: JudgedTool, exchange: StepExchange): Promise<string | undefined> {
-    const digest = digestOf(exchange);
+    // What is far too long to be shown is not written out first.
+    const length = roughBytes(exchange.params.arguments, MAX_SHOWN_CHARS);
+    const isTooLong = length > MAX_SHOWN_CHARS;
+    const digest = isTooLong ? '' : digestOf(exchange);
     const lasting = JSON.stringify([
       exchange.client.principal,
       exchange.scope,
@@ -74,6 +78,12 @@ export class Approvals {
     if ((this.#given.get(lasting) ?? 0) > ticksOf(this.#options.clock)) {
       logDecision(tool, exchange, { way: 'remembered' });
       return Promise.resolve(undefined);
+    }
+    if (isTooLong) {
+      const { message, row } = new GatewayError('TOO_LONG_TO_SHOW', { length, limit: MAX_SHOWN_CHARS });
+      const refusal = `${message}. ${row.hint}`;
+      logDecision(tool, exchange, { way: 'rule', refusal }, '');
+      return Promise.resolve(refusal);
     }
     const key = JSON.stringify([
       lineageOf(exchange),
@@ -133,7 +143,12 @@ function lineageOf(exchange: StepExchange): string {
 }
 
 /** As a warning, so that approvals are logged at the default level. */
-export function logDecision(tool: string, exchange: StepExchange, decision: Decision): void {
+export function logDecision(
+  tool: string,
+  exchange: StepExchange,
+  decision: Decision,
+  digest = digestOf(exchange),
+): void {
   const { id, owner: server, client, gatewayLog } = exchange;
   const { way, who, shown, refusal } = decision;
   const proof = { ...(who !== undefined && { by: who }), ...(shown !== undefined && { shown }) };
@@ -149,7 +164,7 @@ export function logDecision(tool: string, exchange: StepExchange, decision: Deci
       way,
       ...proof,
       client: client.info.name,
-      digest: digestOf(exchange),
+      ...(digest !== '' && { digest }),
       ...(refusal !== undefined && { reason: refusal }),
     },
   });

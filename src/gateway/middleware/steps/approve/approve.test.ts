@@ -223,6 +223,30 @@ describe('approve: the question', () => {
     expect(lines.at(-1)).toBe('a24: 1');
   });
 
+  it('shows every character that a person would not see', async () => {
+    const HIDING: [string, string][] = [
+      ['variation selectors', '😀\u{fe01}\u{e0148}\u{e0155}'],
+      ['fillers of Hangul', 'a\u3164\uffa0\u115f\u1160b'],
+      ['a blank of Braille', 'a\u2800b'],
+      ['joiners', 'a\u034f\u200b\u200d\u2060b'],
+      ['Unicode tags', 'a\u{e0068}\u{e0069}b'],
+      ['vowels and selectors of other scripts', 'a\u17b4\u180b\u180eb'],
+      ['spaces of other widths', 'a\u00a0\u2009\u3000b'],
+      ['what no font has', 'a\u{e123}\u{10ffff}\u0378b'],
+    ];
+    for (const [what, text] of HIDING) {
+      for (const given of [{ body: text }, { [text]: 'x' }, { deep: [{ [text]: [text] }] }, { n: 1, body: text }]) {
+        const message = await messageFor(given);
+        const hidden = Array.from(text).filter((one) => !/[a-z😀]/u.test(one));
+        for (const one of hidden) {
+          expect([what, message.includes(one)]).toEqual([what, false]);
+          expect(message).toContain(`\\u{${one.codePointAt(0)!.toString(16)}}`);
+        }
+      }
+    }
+    expect(await messageFor({ body: 'Grüße, 世界 😀 — שלום' })).toContain('body: "Grüße, 世界 😀 — שלום"');
+  });
+
   it('has the arguments also where its words leave no place for them', async () => {
     expect(await messageFor({ city: 'Oslo' }, { message: 'Go on?' })).toBe('Go on?\n\ncity: "Oslo"');
   });

@@ -30,6 +30,7 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
   const servers = new BoundedMap<string, string>(MAX_KNOWN);
   return {
     name: 'circuitBreaker',
+    seesStarts: true,
     ...(perTool && { methods: ['tools/call'] }),
     handle: async function circuitBreaker(exchange, next) {
       const subject = subjectOf(exchange);

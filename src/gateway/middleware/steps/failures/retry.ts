@@ -29,6 +29,7 @@ export function retry(options: RetryOptions = {}): Step {
   const tools = new ToolAnnotations();
   return {
     name: 'retry',
+    seesStarts: true,
     methods: [...LIST_METHODS, ...SAFE, 'tools/call'],
     repeats: true,
     onChange: (change) => tools.hear(change),

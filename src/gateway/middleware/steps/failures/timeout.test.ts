@@ -1,7 +1,9 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../../protocol/exchange.ts';
+import { CancelledByPeer } from '../../../../shared/cancellation.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
+import { onAbort } from '../../../../shared/timing.ts';
 import { FakeClock, FakeExchange, chainOf, settled } from '../../fake-exchange.contract.ts';
 import { retry } from './retry.ts';
 import { timeout } from './timeout.ts';
@@ -9,7 +11,7 @@ import { timeout } from './timeout.ts';
 /** A server that works until it is told to stop. */
 function workFor(exchange: Exchange): Promise<never> {
   return new Promise((_, reject) => {
-    exchange.signal.addEventListener('abort', () => reject(new GatewayError('CANCELLED')));
+    onAbort(exchange.signal, () => reject(new GatewayError('CANCELLED')));
   });
 }
 
@@ -83,6 +85,26 @@ describe('timeout', () => {
     expect(await answer).toEqual({ action: 'accept' });
     await clock.advance(1000); // the one timer of all calls finds nothing left to wait for
     expect(clock.timers).toBe(0);
+  });
+
+  it.each([
+    ['before', (exchange: FakeExchange, reason: unknown) => exchange.controller.abort(reason), () => {}],
+    ['during', () => {}, (exchange: FakeExchange, reason: unknown) => exchange.controller.abort(reason)],
+  ])('hands on why the client gave up %s the call', async (_, before, during) => {
+    const exchange = new FakeExchange('tools/call');
+    const reason = new CancelledByPeer({ reason: 'too slow', _meta: { a: 1 } });
+    const reasons: unknown[] = [];
+    before(exchange, reason);
+    const answer = chainOf([timeout(1000), timeout(2000)], (given) => {
+      onAbort(given.signal, () => reasons.push(given.signal.reason, given.cancellation?.reason));
+      return workFor(given);
+    })(exchange);
+    const failed = expect(answer).rejects.toMatchObject({ code: 'CANCELLED' });
+    await settled();
+    during(exchange, reason);
+    await failed;
+    expect(reasons).toEqual([reason, reason]);
+    expect(reasons[0]).toBe(reason);
   });
 
   it('hands on that the client has given up', async () => {

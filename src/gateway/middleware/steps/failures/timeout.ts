@@ -26,6 +26,7 @@ export function timeout(options: number | TimeoutOptions = {}): Step {
   const limit = { ms, extend, alarms: new DeadlineList(clock) };
   return {
     name: 'timeout',
+    seesStarts: true,
     toolRules: toToolRules(only, { isForAll: true }),
     handle: function timeout(exchange, next, _lookUp, originOf) {
       const { method, params } = exchange;

@@ -3,14 +3,19 @@ import type { JsonObject } from '../../../../protocol/message.ts';
 import { isObject } from '../../../../protocol/message.ts';
 import type { Outcome } from '../../../../protocol/step.ts';
 
+/** What the protocol allows; more are not judged. */
+const MAX_VALUES = 100;
+
 /** Removes the values that may not be used; then nobody learns how many there are, either. */
 export function withValues(outcome: Outcome, isShown: (value: string) => boolean): Outcome {
   const { completion } = outcome.result;
   if (!isObject(completion) || !Array.isArray(completion.values)) return outcome;
-  const shown = completion.values.filter((value: unknown) => isShown(textOf(value)));
+  const values = completion.values.slice(0, MAX_VALUES);
+  const shown = values.filter((value: unknown) => isShown(textOf(value)));
   if (shown.length === completion.values.length) return outcome;
   const { total: _, ...rest } = completion;
-  outcome.result = { ...outcome.result, completion: { ...rest, values: shown, hasMore: false } };
+  const hasMore = shown.length === values.length; // else the number would tell of values that are not shown
+  outcome.result = { ...outcome.result, completion: { ...rest, values: shown, hasMore } };
   return outcome;
 }
 

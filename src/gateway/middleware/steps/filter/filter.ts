@@ -3,6 +3,7 @@
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import type { Step, LookUp, Next, OriginOf, Outcome, StepExchange, StepFunction } from '../../../../protocol/step.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import { readRef } from '../../../../protocol/named-thing.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 import { mapNamesByMethod, byMethod } from '../names/map-names.ts';
@@ -108,10 +109,10 @@ function filterResources({ handlers, ...named }: MethodStep, isAllowed: UriRule)
   const complete: StepFunction = (...step) => {
     const [{ params }, next] = step;
     const named = handlers['completion/complete'];
-    const template = isObject(params.ref) ? params.ref.uri : undefined;
-    if (template === undefined) return named ? named(...step) : next();
-    const isShown = (value: string): boolean =>
-      passes(expandTemplate(String(template), completedArguments(params, value)));
+    const about = readRef(params);
+    if ('prompt' in about) return named ? named(...step) : next();
+    const { template } = about;
+    const isShown = (value: string): boolean => passes(expandTemplate(template, completedArguments(params, value)));
     return admit(template, async () => withValues(await (named ? named(...step) : next()), isShown), step);
   };
   return {
@@ -123,6 +124,9 @@ function filterResources({ handlers, ...named }: MethodStep, isAllowed: UriRule)
       'resources/read': use,
       'resources/subscribe': use,
       'resources/unsubscribe': use,
+      'resources/directory/read': use,
+      'skills/list': list({ area: 'skills', key: 'uri' }),
+      'skills/get': use,
       'completion/complete': complete,
     }),
     onChange(change, originOf) {

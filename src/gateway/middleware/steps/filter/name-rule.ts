@@ -45,8 +45,8 @@ export function isGlob(pattern: string): boolean {
   return pattern.includes('*') || pattern.includes('?');
 }
 
-/** Takes at most pattern × text steps, because only the last star is ever retried. */
-function matches(pattern: string, text: string): boolean {
+/** Takes at most pattern × text steps, because only the last star is ever retried. `spend`: called with the steps that a retry has taken; it may throw. */
+export function matches(pattern: string, text: string, spend?: (steps: number) => void): boolean {
   let [p, t, star, mark] = [0, 0, -1, 0];
   while (t < text.length) {
     if (pattern[p] === '*') {
@@ -56,6 +56,7 @@ function matches(pattern: string, text: string): boolean {
       p++;
       t++;
     } else if (star >= 0) {
+      spend?.(t - mark + 1);
       p = star + 1;
       t = ++mark;
     } else return false;

@@ -1,6 +1,7 @@
 // Checks whether a rule allows a resource. It judges the server and the server's own URI, in every form that a server might treat
 // as the same. A pattern may match the server's URI, `server__uri`, or the public URI.
 import type { Origin } from '../../../../protocol/step.ts';
+import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { writeServerUri, behindServerUri } from '../../../../protocol/server-uri.ts';
 import type { Rule } from './filter.ts';
 import { toMatcher, qualifiedName } from './name-rule.ts';
@@ -72,7 +73,7 @@ function spellings(patterns: readonly string[]): string[] {
     const plain = decodePattern(pattern);
     return [pattern, plain, encoded(plain), plain.replaceAll('\\', '/')];
   });
-  return [...new Set(written.flatMap((one) => [one, lowerHost(one), one.normalize('NFC')]))];
+  return [...new Set(written.flatMap((one) => [one, lowerHost(one), one.normalize('NFC'), withoutUsualPort(one)]))];
 }
 
 function encoded(pattern: string): string {
@@ -96,13 +97,21 @@ const STRAY_PERCENT = /%(?![\da-f]{2})/i;
 const DROPPED = /[\t\n\r]/g;
 /** NUL and lone surrogates: servers may read them in any way. */
 const UNCLEAR = /\0|\p{Surrogate}/u;
-/** More than any harmless URI needs. */
-const MAX_FORMS = 128;
+/** More than any harmless URI needs: forms, and their characters in all, since each of them costs time. */
+const MAX_FORMS = 96;
+const MAX_FORM_CHARS = 32_768;
 /** Limits URIs that are not plain, because each form costs time. */
 const MAX_LENGTH = 2048;
 
-/** Undefined if the meaning is unclear: invalid escapes, or endless layers of them. */
+/** The same URI is judged several times on its way. */
+const known = new BoundedMap<string, { forms: UriForms | undefined }>(100);
+
+/** Undefined if the meaning is unclear: invalid escapes, endless layers of them, or too many ways to read it. */
 export function uriForms(uri: string): UriForms | undefined {
+  return uri.length > MAX_LENGTH ? toForms(uri) : known.getOrCreate(uri, () => ({ forms: toForms(uri) })).forms;
+}
+
+function toForms(uri: string): UriForms | undefined {
   if (PLAIN.test(uri) && withoutFileHost(uri) === uri) {
     return { same: [uri], cut: [], loose: withAnyCase([otherHost(uri)], [uri]) };
   }
@@ -131,8 +140,8 @@ function withAnyCase(loose: readonly string[], all: readonly string[]): string[]
   return [...new Set([...loose, ...[...loose, ...all].filter(isFile).map(ignoreCase)])];
 }
 
-function without(forms: readonly string[], known: readonly string[]): string[] {
-  return forms.filter((form) => !known.includes(form));
+function without(forms: readonly string[], others: readonly string[]): string[] {
+  return forms.filter((form) => !others.includes(form));
 }
 
 /** Decodes triplet by triplet; undefined for a stray percent sign or invalid UTF-8. */
@@ -171,6 +180,8 @@ const LOOSE_STEPS: typeof STEPS = [
   (uri) => uri.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#]*@/i, '$1'),
   otherHost,
   withoutFileHost,
+  withoutPort,
+  withoutLastDot,
   (uri) => uri.replace(/^([a-z][a-z0-9+.-]*:)(?=[^/])/i, '$1//'),
   behindServerUri,
 ];
@@ -178,12 +189,14 @@ const LOOSE_STEPS: typeof STEPS = [
 /** All results of applying the steps in any order; undefined if there are too many. */
 function closure(uris: readonly string[], steps: typeof STEPS): string[] | undefined {
   const forms = new Set(uris);
+  let chars = 0;
   for (const form of forms) {
+    chars += form.length;
     for (const step of steps) {
       const made = step(form);
       if (made !== undefined) forms.add(made);
     }
-    if (forms.size > MAX_FORMS) return undefined;
+    if (forms.size > MAX_FORMS || chars > MAX_FORM_CHARS) return undefined;
   }
   return [...forms];
 }
@@ -213,6 +226,24 @@ function otherHost(uri: string): string {
 /** Servers read the path of a file, whatever host is named. */
 function withoutFileHost(uri: string): string {
   return uri.replace(/^(file:\/\/)[^/?#]+/i, '$1');
+}
+
+/** A rule about a host is meant for all of its ports, unless it names one. */
+function withoutPort(uri: string): string {
+  return uri.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#]*?):\d*(?=[/?#]|$)/i, '$1');
+}
+
+/** `host.` is `host`, written in full. */
+function withoutLastDot(uri: string): string {
+  return uri.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#]*?)\.+(?=(?::\d*)?(?:[/?#]|$))/i, '$1');
+}
+
+/** A URL parser leaves out the port that everybody expects. */
+function withoutUsualPort(pattern: string): string {
+  return pattern.replace(
+    /^((?:http|ws):\/\/[^/?#]*):80(?=[/?#]|$)|^((?:https|wss):\/\/[^/?#]*):443(?=[/?#]|$)/i,
+    '$1$2',
+  );
 }
 
 /** A server may treat everything after `scheme://` as a path. */

@@ -1,9 +1,8 @@
 // Logs one line per exchange: method, server, duration and outcome. Argument values belong to the user and are left out by
 // default.
-import type { JsonObject } from '../../../../protocol/message.ts';
-import { isObject } from '../../../../protocol/message.ts';
 import { fieldOf } from '../../../../protocol/raw/raw-object.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
+import { nameIn } from '../../../../protocol/named-thing.ts';
 import { systemClock } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
@@ -32,6 +31,7 @@ export function log(options: LogOptions = {}): Step {
   const { level, toolErrors, clock, log: lines = createLog({ level }) } = given;
   return {
     name: 'log',
+    seesStarts: true,
     handle: async function log(exchange, next) {
       const start = clock.now();
       const about = (outcome: string) => ({
@@ -59,9 +59,8 @@ export function log(options: LogOptions = {}): Step {
 }
 
 /** The tool, prompt, resource or task of a request. */
-function nameOf({ params }: StepExchange): unknown {
-  const ref: JsonObject = isObject(params.ref) ? params.ref : {};
-  return params.name ?? params.uri ?? params.taskId ?? ref.name ?? ref.uri;
+function nameOf({ method, params }: StepExchange): unknown {
+  return nameIn(method, params) ?? params.taskId;
 }
 
 function codeOf(thrown: unknown): string {

@@ -17,6 +17,7 @@ import type {
 } from '../../../../protocol/step.ts';
 import type { Change } from '../../../../protocol/target.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
+import { readRef } from '../../../../protocol/named-thing.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { toListEntries, listAllEntries } from '../../chain/list-entries.ts';
@@ -161,12 +162,12 @@ function showToolName(names: NameMapper): StepFunction {
 /** Clients complete on every keystroke, so an unknown prompt gets no suggestions instead of an error. */
 function completePrompt(names: NameMapper, strict: boolean): StepFunction {
   return async (exchange, next, lookUp, originOf) => {
-    const { ref } = exchange.params;
-    if (!isObject(ref) || ref.type !== 'ref/prompt' || typeof ref.name !== 'string') return next();
-    const found = await names.resolve(ref.name, exchange, { lookUp, originOf });
+    const about = readRef(exchange.params);
+    if (!('prompt' in about)) return next();
+    const found = await names.resolve(about.prompt, exchange, { lookUp, originOf });
     if (found === 'unlisted' && !strict) return next();
     if (typeof found === 'string') return respond({ completion: { values: [], total: 0, hasMore: false } });
-    exchange.params = { ...exchange.params, ref: { ...ref, name: found.own } };
+    exchange.params = { ...exchange.params, ref: { ...(exchange.params.ref as object), name: found.own } };
     return next();
   };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../protocol/message.ts';
+import { parseExactly, writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { FakeExchange, chainOf } from '../../fake-exchange.contract.ts';
 import { redact } from './redact.ts';
@@ -19,6 +20,13 @@ describe('redact', () => {
       content: [{ type: 'text', text: 'a [redacted] b [redacted] [redacted]' }],
       n: { m: ['[redacted]', 4, null] },
     });
+  });
+
+  it('keeps numbers beside what it replaces as they were sent, also in a text that is JSON', async () => {
+    const sent =
+      '{"id":12345678901234567890,"list":[1.0,{"password":"x","n":1e400}],"content":[{"text":"{\\"big\\":12345678901234567890,\\"password\\":\\"x\\"}"}]}';
+    const kept = sent.replaceAll('"x"', '"[redacted]"').replaceAll('\\"x\\"', '\\"[redacted]\\"');
+    expect(writeExactly(await through(parseExactly(sent) as JsonObject))).toBe(kept);
   });
 
   it('replaces the values of keys whole, whatever they are', async () => {

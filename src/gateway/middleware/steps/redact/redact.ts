@@ -4,6 +4,7 @@ import type { Ask, Progress } from '../../../../protocol/exchange.ts';
 import type { Step, StepExchange } from '../../../../protocol/step.ts';
 import { LIST_METHODS } from '../../../../protocol/methods.ts';
 import { isObject } from '../../../../protocol/message.ts';
+import { mapMembers, parseExactly, writeExactly } from '../../../../protocol/raw/exact-numbers.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
 import { withDefaults, badOption } from '../../chain/step-options.ts';
 import { toMatcher } from '../filter/name-rule.ts';
@@ -53,6 +54,7 @@ export function redact(options: RedactOptions = {}): Step {
   const lists = new Set<string>(LIST_METHODS);
   return {
     name: 'redact',
+    seesStarts: true,
     handle: async function redact(exchange, next) {
       interceptAll(exchange, redactor);
       const { value, error } = lists.has(exchange.method) ? inLists : redactor;
@@ -112,22 +114,15 @@ export class Redactor {
 
   #any(value: unknown): unknown {
     if (typeof value === 'string') return this.#text(value);
-    if (Array.isArray(value)) {
-      const items = value.map((item) => this.#any(item));
-      return items.every((item, index) => item === value[index]) ? value : items;
-    }
+    if (Array.isArray(value)) return mapMembers(value, (item) => this.#any(item));
     return isObject(value) ? this.#object(value) : value;
   }
 
   #object(value: object): object {
-    let changed = false;
-    const entries = Object.entries(value).map(([key, held]: [string, unknown]) => {
+    return mapMembers(value, (held, key) => {
       const isSecret = held !== null && held !== undefined && this.#isSecret?.(key.toLowerCase());
-      const kept = isSecret ? this.#replacement : this.#any(held);
-      changed ||= kept !== held;
-      return [key, kept] as const;
+      return isSecret ? this.#replacement : this.#any(held);
     });
-    return changed ? Object.fromEntries(entries) : value;
   }
 
   #text(text: string): string {
@@ -141,12 +136,12 @@ export class Redactor {
     if (!/^\s*[[{]/.test(text)) return text;
     let parsed: unknown;
     try {
-      parsed = JSON.parse(text);
+      parsed = parseExactly(text);
     } catch {
       return text; // it only looked like JSON
     }
     const kept = this.#any(parsed);
-    return kept === parsed ? text : JSON.stringify(kept, undefined, text.includes('\n') ? 2 : undefined);
+    return kept === parsed ? text : writeExactly(kept, text.includes('\n') ? 2 : undefined);
   }
 }
 

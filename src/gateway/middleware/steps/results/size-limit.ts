@@ -29,6 +29,7 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
   };
   return {
     name: 'sizeLimit',
+    seesStarts: true,
     methods: ['tools/call', 'tasks/result', 'tasks/get', 'resources/read', 'prompts/get'],
     handle: async function sizeLimit(exchange, next) {
       const outcome = await next();

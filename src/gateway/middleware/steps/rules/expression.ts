@@ -1,11 +1,13 @@
 // Compiles the expressions of rules (CEL). Loaded only if a rule has one.
-// 1. An expression is small, and uses a fixed set of functions. Each takes time proportional to the text it reads: there are no
-//    regular expressions, and no loop inside a loop.
-// 2. It sees who calls, what would run, and its arguments; nothing that a server says of itself.
+// 1. An expression is small, and uses a fixed set of functions: there are no regular expressions, and no loop inside a loop.
+// 2. What it does is counted as it does it (steps.ts). A caller chooses the arguments, and so how long a loop is and how long its texts are: who judges
+//    gives so many steps, and what takes more has no answer.
+// 3. It sees who calls, what would run, and its arguments; nothing that a server says of itself.
 import { Environment } from '@marcbachmann/cel-js';
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { badOption } from '../../chain/step-options.ts';
-import { toMatcher } from '../filter/name-rule.ts';
+import { containsText, countSteps, globText, nodesIn, stepping } from './steps.ts';
+import type { StepBudget } from './steps.ts';
 
 /** What an expression can use. */
 export interface ExpressionFacts {
@@ -29,8 +31,8 @@ export interface ExpressionFacts {
 export interface Expression {
   /** Whether it depends on the arguments, which a list does not know. */
   readonly usesArguments: boolean;
-  /** Throws if it cannot be told. */
-  holds(facts: ExpressionFacts): boolean;
+  /** Throws if it cannot be told, or takes more steps than are left. */
+  holds(facts: ExpressionFacts, budget: StepBudget): boolean;
 }
 
 const MAX_LENGTH = 2000;
@@ -51,6 +53,9 @@ const FUNCTIONS = new Set([
   'string',
 ]);
 
+/** The built-in one takes needle × text steps with some texts. */
+const CONTAINS = 'containsText';
+
 const environment = new Environment({ limits: LIMITS, homogeneousAggregateLiterals: false })
   .registerVariable('principal', 'string')
   .registerVariable('key', 'string')
@@ -65,28 +70,31 @@ const environment = new Environment({ limits: LIMITS, homogeneousAggregateLitera
   .registerVariable('method', 'string')
   .registerVariable('args', 'map')
   .registerVariable('history', 'map')
-  .registerFunction('string.glob(string): bool', (text: string, pattern: string) => toMatcher([pattern])(text));
+  .registerFunction('string.glob(string): bool', globText)
+  .registerFunction(`string.${CONTAINS}(string): bool`, containsText);
 
 /** `option`: names the expression in errors. */
 export function compileExpression(text: string, option: string): Expression {
   if (text.length > MAX_LENGTH)
     throw badOption(option, `has ${text.length} characters; at most ${MAX_LENGTH} are read`);
-  const run = parse(text, option);
   const walk = new Walk(option);
-  walk.visit(run.ast, false);
+  walk.visit(parse(text, option).ast, false);
+  const run = parse(text, option, withOwnFunctions);
+  countSteps(run.ast);
   return {
     usesArguments: walk.usesArguments,
-    holds(facts) {
-      const value: unknown = run(facts);
+    holds(facts, budget) {
+      const value: unknown = stepping(budget, () => run(facts));
       if (typeof value !== 'boolean') throw new TypeError('it is neither true nor false');
       return value;
     },
   };
 }
 
-function parse(text: string, option: string) {
+function parse(text: string, option: string, change?: (node: ASTNode) => void) {
   try {
     const run = environment.parse(text);
+    change?.(run.ast);
     const checked = run.check();
     if (!checked.valid) throw checked.error!;
     if (checked.type === 'bool' || checked.type === 'dyn') return run;
@@ -94,6 +102,11 @@ function parse(text: string, option: string) {
     throw badOption(option, (thrown as Error).message.split('\n')[0]!);
   }
   throw badOption(option, 'must be true or false');
+}
+
+function withOwnFunctions(node: ASTNode): void {
+  if (node.op === 'rcall' && node.args[0] === 'contains') node.args[0] = CONTAINS;
+  for (const inner of nodesIn(node.args)) withOwnFunctions(inner);
 }
 
 class Walk {
@@ -113,10 +126,4 @@ class Walk {
     if (isLoop && isInLoop) throw badOption(this.#option, `"${name}" stands in another loop`);
     for (const inner of nodesIn(node.args)) this.visit(inner, isInLoop || isLoop);
   }
-}
-
-function nodesIn(value: unknown): ASTNode[] {
-  if (Array.isArray(value)) return value.flatMap(nodesIn);
-  const isNode = typeof value === 'object' && value !== null && 'op' in value;
-  return isNode ? [value as ASTNode] : [];
 }

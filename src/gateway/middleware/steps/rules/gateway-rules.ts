@@ -51,6 +51,7 @@ export class GatewayRules {
     return [
       {
         name: 'rules',
+        seesStarts: true,
         toolRules: toolNamesIn(setup.rules),
         handle: (exchange, next, lookUp, originOf) =>
           made

@@ -10,6 +10,7 @@ import { isObject } from '../../../../protocol/message.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import type { Origin } from '../../../../protocol/step.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
+import { GatewayError } from '../../../../shared/errors.ts';
 import { toShortName } from '../../../../shared/short-name.ts';
 import { uriForms } from '../filter/uri-rule.ts';
 import type { UriForms } from '../filter/uri-rule.ts';
@@ -19,6 +20,7 @@ import type { ReadyRule } from './read-rules.ts';
 import { nameOfPrincipal } from './rule.ts';
 import type { RuleAnnotation, RuleMark } from './rule.ts';
 import type { RuleHistory } from './rule-history.ts';
+import { StepBudget, isOutOfSteps } from './steps.ts';
 
 type UseKind = 'tool' | 'prompt' | 'resource' | 'other';
 
@@ -70,6 +72,8 @@ interface Case {
   marks: readonly RuleMark[];
   /** For all expressions. */
   facts?: ExpressionFacts;
+  budget?: StepBudget;
+  hasHiddenKeys?: boolean;
 }
 
 interface Candidates {
@@ -78,7 +82,7 @@ interface Candidates {
 }
 
 /** In a list, an expression about arguments may be true or false. */
-type Truth = boolean | 'maybe' | 'failed';
+type Truth = boolean | 'maybe' | 'failed' | 'endless';
 
 const MAX_KNOWN = 10_000;
 const NO_MARKS: readonly RuleMark[] = [];
@@ -113,6 +117,7 @@ export class RuleJudge {
     for (const rule of this.#rulesFor(judged.use).deciding) {
       const truth = this.#matches(rule, judged);
       if (truth === 'failed') return { rule: rule.name, effect: 'deny' };
+      if (truth === 'endless') return { rule: rule.name, effect: 'deny', isUnjudged: true };
       if (truth === true) return rule.decision;
       if (truth === 'maybe' && decidesMaybe(rule, judged.use)) return rule.decision;
     }
@@ -128,7 +133,8 @@ export class RuleJudge {
     if (marking.length === 0) return judged;
     // What may be marked is marked.
     const meant = marking.filter((rule) => this.#matches(rule, judged) !== false);
-    return { ...judged, marks: [...new Set(meant.flatMap(({ marks }) => marks))] };
+    judged.marks = [...new Set(meant.flatMap(({ marks }) => marks))];
+    return judged;
   }
 
   /** Names of tools and prompts never change their meaning, so they are compared once. */
@@ -181,9 +187,10 @@ export class RuleJudge {
     if (expression.usesArguments && use.args === undefined) return 'maybe';
     if (use.args !== undefined && !isObject(use.args)) return 'failed';
     try {
-      if (expression.usesArguments && hasHiddenKeys(use.args)) throw new Error(HIDDEN_KEYS);
-      if (!forms) return expression.holds((judged.facts ??= this.#facts(judged, use.origin?.name ?? use.name)));
-      const holds = (name: string): boolean => expression.holds(this.#facts(judged, name));
+      if (expression.usesArguments && (judged.hasHiddenKeys ??= hasHiddenKeys(use.args))) throw new Error(HIDDEN_KEYS);
+      const budget = (judged.budget ??= new StepBudget());
+      if (!forms) return expression.holds((judged.facts ??= this.#facts(judged, use.origin?.name ?? use.name)), budget);
+      const holds = (name: string): boolean => expression.holds(this.#facts(judged, name), budget);
       if (rule.effect === 'allow') return [...forms.same, ...forms.cut].every(holds);
       return [...forms.same, ...forms.cut, ...forms.loose].some(holds);
     } catch (thrown) {
@@ -191,7 +198,7 @@ export class RuleJudge {
         this.#failed.add(rule.name);
         this.#options.onFailed?.(rule.name, (thrown as Error).message.split('\n')[0]!);
       }
-      return 'failed';
+      return isOutOfSteps(thrown) ? 'endless' : 'failed';
     }
   }
 
@@ -203,6 +210,11 @@ export class RuleJudge {
     const who = { ...toNamed(client), groups, scopes, claims: claimed, headers };
     return { ...who, server: origin?.server ?? '', kind, name, method, args: args as object, history };
   }
+}
+
+/** Says that it may not be used, and not which rule says so. */
+export function toForbidden({ isUnjudged }: RuleDecision, what: string): GatewayError {
+  return new GatewayError(isUnjudged ? 'TOO_LARGE_TO_JUDGE' : 'FORBIDDEN_BY_RULE', { what });
 }
 
 /** Whether it may be used, perhaps after a question. */
@@ -254,9 +266,10 @@ const HIDDEN_KEYS = 'the arguments have a key "__proto__", which a server may ta
 
 /** Many programs take `{"__proto__": {"path": …}}` for an object with a path. */
 function hasHiddenKeys(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return value.some(hasHiddenKeys);
-  if (!isObject(value)) return false;
-  return Object.hasOwn(value, '__proto__') || Object.values(value).some(hasHiddenKeys);
+  for (const key in value) if (key === '__proto__' || hasHiddenKeys((value as JsonObject)[key])) return true;
+  return false;
 }
 
 function toNamed({ principal, connection }: ClientView): Pick<ExpressionFacts, 'principal' | 'key' | 'user'> {

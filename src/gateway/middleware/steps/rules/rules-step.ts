@@ -8,10 +8,11 @@ import type { Exchange } from '../../../../protocol/exchange.ts';
 import { isObject, readString } from '../../../../protocol/message.ts';
 import type { JsonObject } from '../../../../protocol/message.ts';
 import { LIST_METHOD_BY_AREA } from '../../../../protocol/methods.ts';
-import { isFollowUp } from '../../../../protocol/interaction.ts';
+import { PlayedAsCall, isFollowUp } from '../../../../protocol/interaction.ts';
 import { isGatewayTool } from '../../../../protocol/gateway-tool.ts';
 import { SERVER_KEY } from '../../../../protocol/target.ts';
 import type { Change } from '../../../../protocol/target.ts';
+import { readRef } from '../../../../protocol/named-thing.ts';
 import { dictionary } from '../../../../shared/containers/dictionary.ts';
 import { GatewayError } from '../../../../shared/errors.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
@@ -24,7 +25,7 @@ import { AskByRule } from './ask-by-rule.ts';
 import type { Expression } from './expression.ts';
 import { withoutNames } from './gateway-rules.ts';
 import type { KeptHistory, RulesSetup, RulesStep } from './gateway-rules.ts';
-import { RuleJudge, mayBeUsed } from './judge.ts';
+import { RuleJudge, mayBeUsed, toForbidden } from './judge.ts';
 import type { RuleJudgement, Use } from './judge.ts';
 import { readRules } from './read-rules.ts';
 import { ResourceUse } from './resource-use.ts';
@@ -115,6 +116,8 @@ class Ruling implements RulesStep {
       case 'resources/read':
       case 'resources/subscribe':
       case 'resources/unsubscribe':
+      case 'resources/directory/read':
+      case 'skills/get':
         return this.#resources.handle(readString(exchange.params, 'uri'), exchange, next, around);
       case 'completion/complete':
         return this.#complete(exchange, next, around);
@@ -164,11 +167,12 @@ class Ruling implements RulesStep {
     resolved(use, exchange);
     if (decision.effect === 'hide') throw toUnknown(kind, name, exchange);
     if (decision.effect === 'deny') {
-      if (exchange.method === 'tools/call') return respond(refused(name));
-      throw new GatewayError('FORBIDDEN_BY_RULE', { what: name });
+      const refusal = toForbidden(decision, name);
+      if (exchange.method === 'tools/call') return respond(refused(refusal));
+      throw refusal;
     }
     // There is no session yet in which to ask, so the client has to make an ordinary call.
-    if (exchange.method === 'interaction.start') throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: name });
+    if (exchange.method === 'interaction.start') throw new PlayedAsCall(name);
     return this.#asking.ask(use, exchange, () => this.#run(use, judgement, exchange, next));
   }
 
@@ -222,11 +226,11 @@ class Ruling implements RulesStep {
 
   /** Clients complete on every keystroke: what may not be used gets no suggestions instead of an error. */
   async #complete(exchange: StepExchange, next: Next, around: ChainLookup): Promise<Outcome> {
-    const { ref } = exchange.params;
-    if (isObject(ref) && typeof ref.uri === 'string') return this.#resources.complete(ref.uri, exchange, next, around);
-    if (!isObject(ref) || typeof ref.name !== 'string') return next();
-    const annotations = await this.#listed.require('prompt', ref.name, exchange, around);
-    const use = { ...this.#toUse('prompt', ref.name, exchange, { around, annotations: {} }), args: undefined };
+    const about = readRef(exchange.params);
+    if ('template' in about) return this.#resources.complete(about.template, exchange, next, around);
+    const { prompt } = about;
+    const annotations = await this.#listed.require('prompt', prompt, exchange, around);
+    const use = { ...this.#toUse('prompt', prompt, exchange, { around, annotations: {} }), args: undefined };
     const { decision } = this.judge.judge(use, exchange.client);
     if (decision) exchange.decision = decision;
     if (!annotations || !mayBeUsed(decision)) return respond({ completion: { values: [], total: 0, hasMore: false } });
@@ -248,7 +252,7 @@ class Ruling implements RulesStep {
     if (!decision || decision.effect === 'allow') return this.#pass(judgement, exchange, next);
     if (exchange.isNotification) return respond({});
     if (decision.effect === 'hide') throw new GatewayError('METHOD_NOT_FOUND', { method });
-    throw new GatewayError('FORBIDDEN_BY_RULE', { what: method });
+    throw toForbidden(decision, method);
   }
 }
 
@@ -269,8 +273,7 @@ function toUnknown(kind: Use['kind'], name: string, { method }: Exchange): Gatew
 }
 
 /** Models read results better than errors. */
-function refused(what: string): JsonObject {
-  const { message } = new GatewayError('FORBIDDEN_BY_RULE', { what });
+function refused({ message }: GatewayError): JsonObject {
   return { content: [{ type: 'text', text: `${message}. It was not called. Do not try again.` }], isError: true };
 }
 

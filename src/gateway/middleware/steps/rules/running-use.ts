@@ -6,7 +6,7 @@ import type { RuleDecision } from '../../../../protocol/audit.ts';
 import type { Exchange, Run, RunGuard } from '../../../../protocol/exchange.ts';
 import { BoundedMap } from '../../../../shared/containers/bounded-map.ts';
 import { sha256 } from '../../../../shared/crypto/lazy-crypto.ts';
-import { GatewayError } from '../../../../shared/errors.ts';
+import { toForbidden } from './judge.ts';
 import type { RuleJudge, Use } from './judge.ts';
 import type { RuleOptions } from './rule.ts';
 
@@ -88,7 +88,7 @@ export class RunningUse implements RunGuard {
     const { decision } = judge.judge(use, this.#exchange.client);
     if (!decision || decision.effect === 'allow' || (decision.effect === 'ask' && first?.effect === 'ask')) return;
     this.#exchange.decision = decision;
-    throw new GatewayError('FORBIDDEN_BY_RULE', { what: use.name });
+    throw toForbidden(decision, use.name);
   }
 }
 

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../../../protocol/message.ts';
 import { toPlainObject } from '../../../../protocol/raw/raw-object.ts';
 import type { Outcome, Step, StepExchange } from '../../../../protocol/step.ts';
 import type { Ask } from '../../../../protocol/exchange.ts';
+import { nameIn } from '../../../../protocol/named-thing.ts';
 import { systemClock, DeadlineList } from '../../../../shared/clock.ts';
 import type { Clock } from '../../../../shared/clock.ts';
 import { GatewayError, ProtocolError } from '../../../../shared/errors.ts';
@@ -138,7 +139,7 @@ function isHiding(text: string): boolean {
 }
 
 function toContext({ method, params, server, owner, client }: StepExchange): ScreenContext {
-  const name = params.name ?? params.uri ?? params.taskId;
+  const name = nameIn(method, params) ?? params.taskId;
   return { method, name: String(name), server: server ?? owner, principal: client.principal };
 }
 

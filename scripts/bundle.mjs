@@ -24,12 +24,12 @@ const INTERNALS = ['_entries/internals'];
  * first comes first. `cli/main` is in none: it runs as long as the command does, and who imports it would wait for that.
  */
 const CHUNKS = {
-  start: /^(?:cli\/(?:compile-cache|dispatch|terminal\/print|signals)|shared\/collector)$/, // all of main
-  base: /^(?:shared\/(?!net\/)|protocol\/)/, // `net` brings undici, and comes late
-  wrap: /^(?:cli\/commands\/wrap\/wrap|gateway\/upstream\/links\/inbox|gateway\/codec\/(?:paced-reader|sse))$/, // and what all links and ports share
-  commands: /^gateway\/upstream\/links\/stdio$/, // one of these two is loaded with it
-  urls: /^gateway\/upstream\/links\/streamable-http$/,
-  http: /^gateway\/accept\/http\/http-endpoint$/,
+  start: /^(?:cli\/(?:compile-cache|dispatch|terminal\/print|signals)|kernel\/base\/collector)$/, // all of main
+  base: /^kernel\/(?!net\/)/, // `net` brings undici, and comes late
+  wrap: /^(?:cli\/commands\/wrap\/wrap|mcp\/connect\/links\/inbox|mcp\/wire\/(?:paced-reader|sse))$/, // and what all links and ports share
+  commands: /^mcp\/connect\/links\/stdio$/, // one of these two is loaded with it
+  urls: /^mcp\/connect\/links\/streamable-http$/,
+  http: /^mcp\/listen\/http\/http-endpoint$/,
   ports: /^cli\/commands\/wrap\/wrapped-port$/, // what `wrap` has on a port
   steps: /^_entries\/middleware$/,
   gateways: /^gateway\/gateway$/,

@@ -7,7 +7,7 @@ import { rolldown } from 'rolldown';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const OPEN = {
-  'shared/held-bytes.ts': `
+  'kernel/base/held-bytes.ts': `
     export const UNCOUNTED_BYTES = Infinity;
     export class HeldShare {
       bytes = 0;
@@ -19,9 +19,9 @@ const OPEN = {
       cutOff() {}
     }
     export function heldBytes() { return 0; }`,
-  'gateway/accept/http/sse-response.ts': 'export function holdUnsent() {}',
-  'gateway/codec/json-shape.ts': 'export function excessOf() {}',
-  'gateway/codec/paced-reader.ts': `
+  'mcp/listen/http/sse-response.ts': 'export function holdUnsent() {}',
+  'mcp/wire/json-shape.ts': 'export function excessOf() {}',
+  'mcp/wire/paced-reader.ts': `
     export class PacedReader {
       isWaiting = false;
       #options;

@@ -1,6 +1,6 @@
 // The public API of mcp-parley.
-export { createServer } from '../server/create-server.ts';
-export type { ParleyServer } from '../server/create-server.ts';
+export { createServer } from '../sdk/server/create-server.ts';
+export type { ParleyServer } from '../sdk/server/create-server.ts';
 export type {
   Asker,
   Call,
@@ -13,36 +13,36 @@ export type {
   TemplateOptions,
   ToolHandler,
   ToolOptions,
-} from '../server/types.ts';
+} from '../sdk/server/types.ts';
 export { createGateway } from '../gateway/gateway.ts';
 export type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
 export type { ServerEntry, ServerSettings } from '../gateway/server-entry.ts';
-export { createAuditLog } from '../gateway/audit/audit-log.ts';
-export type { AuditEvent } from '../protocol/audit.ts';
+export { createAuditLog } from '../gateway/features/audit/audit-log.ts';
+export type { AuditEvent } from '../kernel/audit.ts';
 export { ExternalMCPServer, FrontMCPServer, MiddlewareMCPServer } from '../gateway/mcp-chain.ts';
-export type { HttpEndpoint } from '../gateway/accept/http/http-endpoint.ts';
-export type { Identify } from '../gateway/accept/identify.ts';
-export type { HttpListening } from '../gateway/accept/http/listen-http.ts';
-export type { StdioListening } from '../gateway/accept/stdio.ts';
-export type { Fetch } from '../gateway/accept/http/to-fetch.ts';
-export { respond } from '../gateway/middleware/chain/outcome.ts';
-export type { Step, StepFunction } from '../protocol/step.ts';
-export { connect } from '../client/connect.ts';
-export type { Client } from '../client/client.ts';
-export type { ListenOptions } from '../gateway/accept/transport-listeners.ts';
-export type { ConnectOptions } from '../client/types.ts';
-export type { Address } from '../gateway/upstream/address.ts';
-export type { ServerView } from '../protocol/server-view.ts';
-export type { ClientView, Exchange } from '../protocol/exchange.ts';
-export type { Change, Target } from '../protocol/target.ts';
-export type { EventStore } from '../gateway/dialect/serve/serve-context.ts';
-export type { JsonObject } from '../protocol/message.ts';
-export { RawObject } from '../protocol/raw/raw-object.ts';
-export type { ResultObject } from '../protocol/raw/raw-object.ts';
-export { ERRORS } from '../shared/error-table.ts';
-export type { ErrorCode } from '../shared/error-table.ts';
-export { GatewayError, ProtocolError } from '../shared/errors.ts';
-export { DEFAULT_LIMITS } from '../shared/limits.ts';
-export type { Limits } from '../shared/limits.ts';
-export { createLog } from '../shared/log.ts';
-export type { Log } from '../shared/log.ts';
+export type { HttpEndpoint } from '../mcp/listen/http/http-endpoint.ts';
+export type { Identify } from '../mcp/listen/identify.ts';
+export type { HttpListening } from '../mcp/listen/http/listen-http.ts';
+export type { StdioListening } from '../mcp/listen/stdio.ts';
+export type { Fetch } from '../mcp/listen/http/to-fetch.ts';
+export { respond } from '../gateway/chain/outcome.ts';
+export type { Step, StepFunction } from '../kernel/step.ts';
+export { connect } from '../sdk/client/connect.ts';
+export type { Client } from '../sdk/client/client.ts';
+export type { ListenOptions } from '../mcp/listen/transport-listeners.ts';
+export type { ConnectOptions } from '../sdk/client/types.ts';
+export type { Address } from '../mcp/connect/address.ts';
+export type { ServerView } from '../kernel/server-view.ts';
+export type { ClientView, Exchange } from '../kernel/exchange.ts';
+export type { Change, Target } from '../kernel/target.ts';
+export type { EventStore } from '../mcp/eras/serve/serve-context.ts';
+export type { JsonObject } from '../kernel/message.ts';
+export { RawObject } from '../kernel/raw/raw-object.ts';
+export type { ResultObject } from '../kernel/raw/raw-object.ts';
+export { ERRORS } from '../kernel/base/error-table.ts';
+export type { ErrorCode } from '../kernel/base/error-table.ts';
+export { GatewayError, ProtocolError } from '../kernel/base/errors.ts';
+export { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
+export type { Limits } from '../kernel/base/limits.ts';
+export { createLog } from '../kernel/base/log.ts';
+export type { Log } from '../kernel/base/log.ts';

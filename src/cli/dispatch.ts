@@ -1,6 +1,6 @@
 // Parses the command line and runs its command. Each command is loaded when it runs, so that none waits for the code of another.
-import { prestart } from '../gateway/upstream/links/server-process.ts';
-import { version } from '../shared/version.ts';
+import { prestart } from '../mcp/connect/links/server-process.ts';
+import { version } from '../kernel/version.ts';
 import { readArgs } from './args/args.ts';
 import type { RunnableCommand } from './args/commands.ts';
 import { usageHelp, toHelp } from './args/help.ts';
@@ -78,9 +78,9 @@ function startWrapped({ server, port }: WrapCommand, id: string): void {
     const start = (): void => prestart({ ...address, id });
     if (port === undefined) onFirstMessage(start);
     else start();
-    void import('../gateway/upstream/links/stdio.ts');
+    void import('../mcp/connect/links/stdio.ts');
   } else if (/^http/i.test(String(address.url))) {
-    void import('../gateway/upstream/links/streamable-http.ts');
+    void import('../mcp/connect/links/streamable-http.ts');
   }
-  if (port !== undefined) void import('../gateway/accept/http/listen-http.ts');
+  if (port !== undefined) void import('../mcp/listen/http/listen-http.ts');
 }

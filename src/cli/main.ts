@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command `parley`. Exit status 0 is success, 1 a failure while running, 2 a usage error. Nothing may import this file: the import
 // would wait until the command ends.
-import { tuneCollector } from '../shared/collector.ts';
+import { tuneCollector } from '../kernel/base/collector.ts';
 import { keepCompiledCode } from './compile-cache.ts';
 import { dispatch } from './dispatch.ts';
 import { createPrinter } from './terminal/print.ts';

@@ -1,7 +1,7 @@
 // How this program was started, so that messages and the lines to paste start the same program. With npx there is no command `parley`, and
 // `npx parley` would fetch another package.
 import { readFileSync } from 'node:fs';
-import { realPath } from '../shared/files/paths.ts';
+import { realPath } from '../kernel/files/paths.ts';
 
 /** `parley`, `mcp-parley`, `npx parley` (in a project that has it) or `npx mcp-parley`, as the user would type it. */
 export function programName(started = process.argv[1] ?? ''): string {

@@ -1,7 +1,7 @@
 // The small parts of the command line that turn one thing into words, or words into a thing.
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../shared/log.ts';
-import { GatewayError, ProtocolError } from '../shared/errors.ts';
+import { createLog } from '../kernel/base/log.ts';
+import { GatewayError, ProtocolError } from '../kernel/base/errors.ts';
 import { toBridgeLine } from './serving/bridge-line.ts';
 import { createCliLog, formatLogLine } from './terminal/cli-log.ts';
 import { formatError, explainStartFailure } from './terminal/format-error.ts';

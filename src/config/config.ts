@@ -1,16 +1,16 @@
 // The normalized configuration: defaults filled in, short forms expanded, paths absolute. Plain frozen data, and itself a valid input that
 // normalizes to the same.
-import type { TrustOption } from '../gateway/ask/trust/answer-trust.ts';
-import type { AuthOptions, IssuerOptions } from '../gateway/accept/auth/auth-options.ts';
-import type { PinOption } from '../gateway/definitions/pins/pin-policy.ts';
-import type { TrustProxy } from '../gateway/accept/http/client-address.ts';
-import type { Era } from '../gateway/dialect/revisions.ts';
-import type { ToolRules } from '../gateway/middleware/steps/filter/server-rules.ts';
-import type { RuleOptions } from '../gateway/middleware/steps/rules/rule.ts';
-import type { RateOptions } from '../gateway/rate-limits.ts';
+import type { TrustOption } from '../people/trust/answer-trust.ts';
+import type { AuthOptions, IssuerOptions } from '../mcp/listen/auth/auth-options.ts';
+import type { PinOption } from '../gateway/features/pins/pin-policy.ts';
+import type { TrustProxy } from '../mcp/listen/http/client-address.ts';
+import type { Era } from '../mcp/eras/revisions.ts';
+import type { ToolRules } from '../gateway/features/filter/server-rules.ts';
+import type { RuleOptions } from '../gateway/features/rules/rule.ts';
+import type { RateOptions } from '../gateway/features/rate/rate-limits.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
-import type { Limits } from '../shared/limits.ts';
-import type { SandboxOptions } from '../gateway/upstream/sandbox/sandbox.ts';
+import type { Limits } from '../kernel/base/limits.ts';
+import type { SandboxOptions } from '../mcp/connect/sandbox/sandbox.ts';
 import type { LoginInput } from './check/server-shape.ts';
 import type { LogLevel } from './settings.ts';
 import type { StepConfig } from './normalize-step.ts';
@@ -27,7 +27,7 @@ export interface ParleyConfig {
   readonly rules?: readonly RuleOptions[];
   /** What happens when a server changes what it lists. */
   readonly pins?: PinOption;
-  /** Only the given limits; shared/limits.ts has the defaults. */
+  /** Only the given limits; kernel/base/limits.ts has the defaults. */
   readonly limits: Readonly<Partial<Limits>>;
   readonly rate?: RateOptions;
   readonly keys: readonly string[];

@@ -1,7 +1,7 @@
 // Normalizes a valid configuration. Pure and idempotent.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { TrustOption } from '../gateway/ask/trust/answer-trust.ts';
+import type { TrustOption } from '../people/trust/answer-trust.ts';
 import type { AuthInput } from './check/auth-shape.ts';
 import { toServerName } from './check/check-server.ts';
 import type { ConfigInput, FlowsInput, ListenInput, AskInput, ModelInput, RootInput } from './check/schema.ts';

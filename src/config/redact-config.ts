@@ -1,8 +1,8 @@
 // Keeps the secrets of a configuration out of what is shown: removes them from a normalized configuration, from problems and from the log.
 // Values from the environment appear as ${NAME}; other values that are or may be secrets are hidden.
-import { disguiseArgument, disguiseUrl, isSecret, registerSecret } from '../shared/secrets/secret-shapes.ts';
-import type { Disguise } from '../shared/secrets/secret-shapes.ts';
-import { MASKED } from '../shared/secrets/secrets.ts';
+import { disguiseArgument, disguiseUrl, isSecret, registerSecret } from '../kernel/secrets/secret-shapes.ts';
+import type { Disguise } from '../kernel/secrets/secret-shapes.ts';
+import { MASKED } from '../kernel/secrets/secrets.ts';
 import type { ConfigProblem } from './check/config-problems.ts';
 import type { AuthConfig, FlowsConfig, LoginConfig, ModelConfig, ParleyConfig, ServerConfig } from './config.ts';
 
@@ -150,7 +150,7 @@ export function problemsWithReferences(problems: ConfigProblem[], used: Readonly
 
 /**
  * Keeps the secrets of a configuration out of Parley's own words: the values of its references, and what `redactConfig` hides. Those of servers
- * are kept where servers are opened (upstream/address.ts), as programs open some without a configuration.
+ * are kept where servers are opened (mcp/connect/address.ts), as programs open some without a configuration.
  */
 export function registerConfigSecrets(config: ParleyConfig | undefined, used: ReadonlyMap<string, string>): void {
   for (const [value, reference] of used) registerSecret(isStored(reference) ? 'secret' : nameIn(reference), value);

@@ -2,10 +2,10 @@
 import { hash } from 'node:crypto';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Icon, ToolAnnotations } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../protocol/message.ts';
-import { toCheckedSchema } from '../server/schema.ts';
-import type { CheckedSchema } from '../server/schema.ts';
-import { GatewayError } from '../shared/errors.ts';
+import type { JsonObject } from '../kernel/message.ts';
+import { toCheckedSchema } from '../sdk/server/schema.ts';
+import type { CheckedSchema } from '../sdk/server/schema.ts';
+import { GatewayError } from '../kernel/base/errors.ts';
 import type { Ask } from './authoring/ask.ts';
 import { checkOptionNames } from './authoring/options.ts';
 import type { NamesOf, AnySchema } from './authoring/options.ts';
@@ -14,7 +14,7 @@ import type { KeptAsJson } from './authoring/step.ts';
 import { toMs, toSpanText } from './authoring/span.ts';
 import { rememberDefinition } from './engine/misuse.ts';
 import type { Catalogue } from './question/question.ts';
-import { isObject } from '../protocol/message.ts';
+import { isObject } from '../kernel/message.ts';
 
 export interface FlowOptions<I extends AnySchema = AnySchema, O extends AnySchema = AnySchema> {
   name: string;

@@ -1,6 +1,6 @@
 // The message types of MCP Flow 0.1.0. They extend the request type of the official SDK, so that its clients and servers can use them.
 import type { Request } from '@modelcontextprotocol/client';
-import type { Prompt, PromptStep } from '../protocol/form/prompt.ts';
+import type { Prompt, PromptStep } from '../kernel/form/prompt.ts';
 
 /** Names a session. Ids cannot be guessed, and are opaque to clients. */
 export type SessionId = string;

@@ -1,11 +1,11 @@
 // The metrics of sessions.
 import { afterEach, describe, expect, it } from 'vitest';
-import { connect } from '../client/connect.ts';
+import { connect } from '../sdk/client/connect.ts';
 import { createGateway } from '../gateway/gateway.ts';
-import { writeFamilies } from '../shared/metric.ts';
-import { parseMetrics } from '../shared/parse-metrics.contract.ts';
-import { createServer } from '../server/create-server.ts';
-import { createLog } from '../shared/log.ts';
+import { writeFamilies } from '../kernel/base/metric.ts';
+import { parseMetrics } from '../kernel/base/parse-metrics.contract.ts';
+import { createServer } from '../sdk/server/create-server.ts';
+import { createLog } from '../kernel/base/log.ts';
 import { until } from '../../tests/helpers/until.ts';
 import type { Ask } from './authoring/ask.ts';
 import { flow } from './define.ts';

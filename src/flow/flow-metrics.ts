@@ -1,8 +1,8 @@
 // Metrics of sessions by flow: what this process has counted, and what is open in the whole store.
-import type { Clock } from '../shared/clock.ts';
-import type { Log } from '../shared/log.ts';
-import type { Family } from '../shared/metric.ts';
-import { unlessLate } from '../shared/timing.ts';
+import type { Clock } from '../kernel/base/clock.ts';
+import type { Log } from '../kernel/base/log.ts';
+import type { Family } from '../kernel/base/metric.ts';
+import { unlessLate } from '../kernel/base/timing.ts';
 import { ENDED_CONDITIONS, conditionOf, isEnded, OPEN_CONDITIONS } from './header.ts';
 import type { JournalEntry, Header } from './journal.ts';
 import type { FlowStore } from './store/store.ts';

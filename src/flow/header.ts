@@ -1,11 +1,11 @@
 // What the header of a session says: whether it has ended, whose it is, who is asked, what it waits for, and when it is due; and how a
 // commit changes it. All of it is computed from the header alone, so that it can be asked in every process without running the body.
 import { hash } from 'node:crypto';
-import { callerOfClient } from '../protocol/exchange.ts';
-import type { ClientView } from '../protocol/exchange.ts';
-import { isAnonymous, LOCAL } from '../shared/anonymous.ts';
-import { BoundedMap } from '../shared/containers/bounded-map.ts';
-import { GatewayError } from '../shared/errors.ts';
+import { callerOfClient } from '../kernel/exchange.ts';
+import type { ClientView } from '../kernel/exchange.ts';
+import { isAnonymous, LOCAL } from '../kernel/base/anonymous.ts';
+import { BoundedMap } from '../kernel/containers/bounded-map.ts';
+import { GatewayError } from '../kernel/base/errors.ts';
 import type { EarlyEnd, Header, JournalEntry } from './journal.ts';
 import type { Question } from './question/question.ts';
 

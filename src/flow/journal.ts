@@ -3,8 +3,8 @@
 // 1. Entries are plain JSON and are never overwritten: going back and changing an answer are entries too.
 // 2. Secrets are never in the journal; an answer that is a secret is a reference.
 
-import type { FlowState } from '../gateway/flow/flow-states.ts';
-import type { Prompt } from '../protocol/form/prompt.ts';
+import type { FlowState } from '../mcp/flow/flow-states.ts';
+import type { Prompt } from '../kernel/form/prompt.ts';
 
 /**
  * The channel that carried a question and its answer:

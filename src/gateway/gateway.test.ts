@@ -1,15 +1,15 @@
 import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import type { Client } from '../client/client.ts';
-import { connect } from '../client/connect.ts';
-import { createServer } from '../server/create-server.ts';
-import type { Step } from '../protocol/step.ts';
-import type { Target } from '../protocol/target.ts';
-import { GatewayError } from '../shared/errors.ts';
-import { createLog } from '../shared/log.ts';
+import type { Client } from '../sdk/client/client.ts';
+import { connect } from '../sdk/client/connect.ts';
+import { createServer } from '../sdk/server/create-server.ts';
+import type { Step } from '../kernel/step.ts';
+import type { Target } from '../kernel/target.ts';
+import { GatewayError } from '../kernel/base/errors.ts';
+import { createLog } from '../kernel/base/log.ts';
 import { createGateway } from './gateway.ts';
 import type { GatewayOptions } from './gateway.ts';
-import { respond } from './middleware/chain/outcome.ts';
+import { respond } from './chain/outcome.ts';
 
 const log = createLog({ level: 'silent' });
 

@@ -1,9 +1,9 @@
 // A tool call made by the program that runs the gateway. It passes the same steps as a client's call, but there is no person to
 // ask, and a task is awaited to its end.
 import type { Implementation } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../protocol/message.ts';
-import { InternalExchange } from '../protocol/internal-exchange.ts';
-import { NEWEST_HANDSHAKE } from './dialect/revisions.ts';
+import type { JsonObject } from '../kernel/message.ts';
+import { InternalExchange } from '../kernel/internal-exchange.ts';
+import { NEWEST_HANDSHAKE } from '../mcp/eras/revisions.ts';
 
 export interface GatewayCallOptions {
   signal?: AbortSignal | undefined;

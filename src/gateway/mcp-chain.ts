@@ -5,25 +5,25 @@
 // Each is the part that `createGateway` is made of, with a shorter constructor; messages take the same way. Closing a part
 // closes the ones behind it.
 import type { Transport } from '@modelcontextprotocol/client';
-import type { Step, StepFunction } from '../protocol/step.ts';
-import type { Target } from '../protocol/target.ts';
-import { systemClock } from '../shared/clock.ts';
-import { DEFAULT_LIMITS } from '../shared/limits.ts';
-import { toSafeLog } from '../shared/log.ts';
-import { createSealer } from '../shared/crypto/seal.ts';
-import { refuseShort } from '../shared/crypto/state-keys.ts';
-import { version } from '../shared/version.ts';
-import { TransportListeners } from './accept/transport-listeners.ts';
-import type { ListenOptions, ListeningWith } from './accept/transport-listeners.ts';
-import type { EndpointOptions, HttpEndpoint } from './accept/http/http-endpoint.ts';
-import { createServeContext } from './dialect/serve/serve-context.ts';
-import type { ServeContextOptions } from './dialect/serve/serve-context.ts';
-import { FlowLayer } from './flow/flow-layer.ts';
-import { StepLifecycle } from './middleware/lifecycle/step-lifecycle.ts';
-import { toStep } from './middleware/chain/to-step.ts';
-import type { Address } from './upstream/address.ts';
-import { UpstreamTarget } from './upstream/upstream-target.ts';
-import type { UpstreamTargetOptions } from './upstream/target-options.ts';
+import type { Step, StepFunction } from '../kernel/step.ts';
+import type { Target } from '../kernel/target.ts';
+import { systemClock } from '../kernel/base/clock.ts';
+import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
+import { toSafeLog } from '../kernel/base/log.ts';
+import { createSealer } from '../kernel/crypto/seal.ts';
+import { refuseShort } from '../kernel/crypto/state-keys.ts';
+import { version } from '../kernel/version.ts';
+import { TransportListeners } from '../mcp/listen/transport-listeners.ts';
+import type { ListenOptions, ListeningWith } from '../mcp/listen/transport-listeners.ts';
+import type { EndpointOptions, HttpEndpoint } from '../mcp/listen/http/http-endpoint.ts';
+import { createServeContext } from '../mcp/eras/serve/serve-context.ts';
+import type { ServeContextOptions } from '../mcp/eras/serve/serve-context.ts';
+import { FlowLayer } from './features/flow/flow-layer.ts';
+import { StepLifecycle } from './chain/lifecycle/step-lifecycle.ts';
+import { toStep } from './chain/to-step.ts';
+import type { Address } from '../mcp/connect/address.ts';
+import { UpstreamTarget } from './servers/upstream-target.ts';
+import type { UpstreamTargetOptions } from './servers/target-options.ts';
 import { createPipeline } from './pipeline.ts';
 import { RoutedChain } from './routed-chain.ts';
 

@@ -1,18 +1,18 @@
-// The order of everything that happens to a message. A request arrives on a transport (accept/), is parsed (codec/), and its dialect turns it
-// into an exchange (dialect/). It then passes these layers, and the answer comes back through them:
+// The order of everything that happens to a message. A request arrives on a transport (mcp/listen/), is parsed (mcp/wire/), and its era turns it
+// into an exchange (mcp/eras/). It then passes these layers, and the answer comes back through them:
 //
-//   audit      records calls with their outcome                                  audit/
-//   observe    counts it and traces it                                           observe/
-//   rate       refuses what a caller may not do so often                         rate-limits.ts
-//   flows      lets clients that speak MCP Flow play any tool                    flow/
-//   questions  finds a person for whatever is asked behind it                    ask/
-//   steps      the middleware of the configuration, outermost first              middleware/
-//   servers    the router finds the server that owns the name, and that server   router/, upstream/
+//   audit      records calls with their outcome                                  features/audit/
+//   observe    counts it and traces it                                           features/observe/
+//   rate       refuses what a caller may not do so often                         features/rate/
+//   flows      lets clients that speak MCP Flow play any tool                    features/flow/
+//   questions  finds a person for whatever is asked behind it                    people/
+//   steps      the middleware of the configuration, outermost first              chain/, features/
+//   servers    the router finds the server that owns the name, and that server   router/, servers/
 //              gets the request in its own dialect
 //
 // Steps and servers are replaced together while clients stay connected, so they are one target (routed-chain.ts). `parley wrap` and
 // `createServer` leave out the layers that they do not need; this file loads none of them.
-import type { Layer, Target } from '../protocol/target.ts';
+import type { Layer, Target } from '../kernel/target.ts';
 
 interface PipelineLayers {
   audit?: Layer | undefined;

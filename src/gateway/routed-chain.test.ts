@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { ConnectOptions } from '../client/types.ts';
-import type { Ask } from '../protocol/exchange.ts';
-import type { NotificationMessage } from '../protocol/message.ts';
-import type { Step } from '../protocol/step.ts';
-import type { Change, Target, Watcher } from '../protocol/target.ts';
-import { GatewayError } from '../shared/errors.ts';
-import { createServer } from '../server/create-server.ts';
+import type { ConnectOptions } from '../sdk/client/types.ts';
+import type { Ask } from '../kernel/exchange.ts';
+import type { NotificationMessage } from '../kernel/message.ts';
+import type { Step } from '../kernel/step.ts';
+import type { Change, Target, Watcher } from '../kernel/target.ts';
+import { GatewayError } from '../kernel/base/errors.ts';
+import { createServer } from '../sdk/server/create-server.ts';
 import { testGateway } from '../testing/test-gateway.ts';
-import { FakeTarget } from './dialect/fake-context.contract.ts';
-import { settled } from './middleware/fake-exchange.contract.ts';
-import { rename } from './middleware/steps/names/rename.ts';
-import { redact } from './middleware/steps/redact/redact.ts';
+import { FakeTarget } from '../mcp/eras/fake-context.contract.ts';
+import { settled } from '../kernel/fake-exchange.contract.ts';
+import { rename } from './features/names/rename.ts';
+import { redact } from './features/redact/redact.ts';
 
 const HANDSHAKE: ConnectOptions = {
   revision: '2025-11-25',

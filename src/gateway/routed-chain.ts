@@ -1,22 +1,22 @@
 // The steps before the servers, as one target: all servers for /mcp, one or a group for /mcp/<name>. A request passes the steps and is routed to
 // the server that owns what it names. Servers and steps can be replaced while clients are connected.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { ClientView, Exchange } from '../protocol/exchange.ts';
-import { toNotification } from '../protocol/message.ts';
-import type { JsonObject, NotificationMessage } from '../protocol/message.ts';
-import { handleWithGatewayTool, isGatewayToolCall } from '../protocol/gateway-tool.ts';
-import { InternalExchange } from '../protocol/internal-exchange.ts';
-import type { ResultObject } from '../protocol/raw/raw-object.ts';
-import type { StepGreeting, OriginOf, Step } from '../protocol/step.ts';
-import type { Change, ClientOpening, Handle, Target, Watcher } from '../protocol/target.ts';
-import { OncePerTick } from '../shared/containers/memo.ts';
-import { nameBehind, originBehind, passAsk, passChange } from './middleware/chain/server-initiated.ts';
-import { createChain, createScope } from './middleware/chain/chain.ts';
-import type { ChainOptions } from './middleware/chain/chain.ts';
+import type { ClientView, Exchange } from '../kernel/exchange.ts';
+import { toNotification } from '../kernel/message.ts';
+import type { JsonObject, NotificationMessage } from '../kernel/message.ts';
+import { handleWithGatewayTool, isGatewayToolCall } from '../kernel/gateway-tool.ts';
+import { InternalExchange } from '../kernel/internal-exchange.ts';
+import type { ResultObject } from '../kernel/raw/raw-object.ts';
+import type { StepGreeting, OriginOf, Step } from '../kernel/step.ts';
+import type { Change, ClientOpening, Handle, Target, Watcher } from '../kernel/target.ts';
+import { OncePerTick } from '../kernel/containers/memo.ts';
+import { nameBehind, originBehind, passAsk, passChange } from './chain/server-initiated.ts';
+import { createChain, createScope } from './chain/chain.ts';
+import type { ChainOptions } from './chain/chain.ts';
 import type { Member } from './router/member.ts';
 import { Router } from './router/router.ts';
 import type { RouterOptions } from './router/router.ts';
-import { RuleCheck } from './unmatched-rules.ts';
+import { RuleCheck } from './features/filter/unmatched-rules.ts';
 
 interface ListCheck {
   rules: RuleCheck;

@@ -1,13 +1,13 @@
 // What an entry of `servers` is: an address, a server in this process, or one of them with settings.
-import type { Step } from '../protocol/step.ts';
-import type { Target } from '../protocol/target.ts';
-import type { PinOption } from './definitions/pins/pin-policy.ts';
-import { serverRules } from './middleware/steps/filter/server-rules.ts';
-import type { ToolRules } from './middleware/steps/filter/server-rules.ts';
+import type { Step } from '../kernel/step.ts';
+import type { Target } from '../kernel/target.ts';
+import type { PinOption } from './features/pins/pin-policy.ts';
+import { serverRules } from './features/filter/server-rules.ts';
+import type { ToolRules } from './features/filter/server-rules.ts';
 import type { Member } from './router/member.ts';
-import type { RateOptions } from './rate-limits.ts';
-import type { Address } from './upstream/address.ts';
-import type { UpstreamTargetOptions } from './upstream/target-options.ts';
+import type { RateOptions } from './features/rate/rate-limits.ts';
+import type { Address } from '../mcp/connect/address.ts';
+import type { UpstreamTargetOptions } from './servers/target-options.ts';
 
 /** The address of a server, alone or with settings, or a server in this process. */
 export type ServerEntry = Address | Target | ({ server: Address | Target } & ServerSettings);

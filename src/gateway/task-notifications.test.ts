@@ -1,8 +1,8 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../protocol/message.ts';
-import { createServer } from '../server/create-server.ts';
-import { createLog } from '../shared/log.ts';
+import type { JsonObject } from '../kernel/message.ts';
+import { createServer } from '../sdk/server/create-server.ts';
+import { createLog } from '../kernel/base/log.ts';
 import { memoryPair } from '../testing/memory-pair.ts';
 import { createGateway } from './gateway.ts';
 

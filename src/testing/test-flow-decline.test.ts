@@ -1,12 +1,12 @@
 // Declining a question means the same in every channel, MCP Flow included.
 import { describe, expect, it } from 'vitest';
-import { connect } from '../client/connect.ts';
+import { connect } from '../sdk/client/connect.ts';
 import { flow } from '../flow/define.ts';
 import { unanswered } from '../flow/testing/play-flow.ts';
 import { serveFlows } from '../flow/wire/serve-flows.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import { createServer } from '../server/create-server.ts';
-import { createLog } from '../shared/log.ts';
+import type { JsonObject } from '../kernel/message.ts';
+import { createServer } from '../sdk/server/create-server.ts';
+import { createLog } from '../kernel/base/log.ts';
 import { memoryPair } from './memory-pair.ts';
 import { testFlow } from './test-flow.ts';
 

@@ -1,18 +1,18 @@
 // A gateway, a server or steps with a client, within one process and without a port. Servers given as commands or URLs are started and
 // connected as usual.
 import type { Transport } from '@modelcontextprotocol/client';
-import type { Client } from '../client/client.ts';
-import { connect } from '../client/connect.ts';
-import type { ConnectOptions } from '../client/types.ts';
+import type { Client } from '../sdk/client/client.ts';
+import { connect } from '../sdk/client/connect.ts';
+import type { ConnectOptions } from '../sdk/client/types.ts';
 import { createGateway } from '../gateway/gateway.ts';
 import type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
 import type { ServerEntry } from '../gateway/server-entry.ts';
-import type { JsonObject } from '../protocol/message.ts';
-import type { Step, StepFunction } from '../protocol/step.ts';
-import { createServer } from '../server/create-server.ts';
-import type { ParleyServer } from '../server/create-server.ts';
-import { createLog } from '../shared/log.ts';
-import type { Log } from '../shared/log.ts';
+import type { JsonObject } from '../kernel/message.ts';
+import type { Step, StepFunction } from '../kernel/step.ts';
+import { createServer } from '../sdk/server/create-server.ts';
+import type { ParleyServer } from '../sdk/server/create-server.ts';
+import { createLog } from '../kernel/base/log.ts';
+import type { Log } from '../kernel/base/log.ts';
 import { memoryPair } from './memory-pair.ts';
 
 interface LogLine {

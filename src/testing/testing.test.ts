@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { rename } from '../gateway/middleware/steps/names/rename.ts';
-import { onCall } from '../gateway/middleware/chain/to-step.ts';
-import { respond } from '../gateway/middleware/chain/outcome.ts';
-import { ALL_REVISIONS } from '../gateway/dialect/revisions.ts';
-import type { StepFunction } from '../protocol/step.ts';
-import { createServer } from '../server/create-server.ts';
+import { rename } from '../gateway/features/names/rename.ts';
+import { onCall } from '../gateway/chain/to-step.ts';
+import { respond } from '../gateway/chain/outcome.ts';
+import { ALL_REVISIONS } from '../mcp/eras/revisions.ts';
+import type { StepFunction } from '../kernel/step.ts';
+import { createServer } from '../sdk/server/create-server.ts';
 import { memoryPair } from './memory-pair.ts';
 import { testGateway, testServer, testStep } from './test-gateway.ts';
 

@@ -1,11 +1,11 @@
 // Serves the page with a round, as a gateway does.
-import { createPagePort } from '../../src/gateway/accept/http/page-port.ts';
-import type { FakeRound } from '../../src/gateway/ask/page/fake-round.contract.ts';
-import { fakeRound } from '../../src/gateway/ask/page/fake-round.contract.ts';
-import { createAskPage } from '../../src/gateway/ask/page/ask-page.ts';
-import { systemClock } from '../../src/shared/clock.ts';
-import { createLog } from '../../src/shared/log.ts';
-import { createSealer } from '../../src/shared/crypto/seal.ts';
+import { createPagePort } from '../../src/mcp/listen/http/page-port.ts';
+import type { FakeRound } from '../../src/people/page/fake-round.contract.ts';
+import { fakeRound } from '../../src/people/page/fake-round.contract.ts';
+import { createAskPage } from '../../src/people/page/ask-page.ts';
+import { systemClock } from '../../src/kernel/base/clock.ts';
+import { createLog } from '../../src/kernel/base/log.ts';
+import { createSealer } from '../../src/kernel/crypto/seal.ts';
 
 export interface Served {
   readonly url: string;

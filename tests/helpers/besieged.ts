@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'vitest';
-import { DEFAULT_LIMITS } from '../../src/shared/limits.ts';
+import { DEFAULT_LIMITS } from '../../src/kernel/base/limits.ts';
 import { startHttp, childrenOf, fixture } from './fixture-server.ts';
 import type { HttpFixture } from './fixture-server.ts';
 import { ROOT } from './files.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fixture } from './fixture-server.ts';
-import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
+import type { CommandAddress } from '../../src/mcp/connect/address.ts';
 import { removeFolder } from './remove-folder.ts';
 
 export type Entry = Record<string, unknown>;

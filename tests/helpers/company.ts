@@ -3,7 +3,7 @@ import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { createGateway, createLog, createServer } from 'mcp-parley';
 import type { GatewayOptions } from 'mcp-parley';
 import { approve } from 'mcp-parley/middleware';
-import type { AuditEvent } from '../../src/protocol/audit.ts';
+import type { AuditEvent } from '../../src/kernel/audit.ts';
 import { connected } from './fixture-server.ts';
 import { Browser, authorizeLink, byCode, exchange, freePort, register, startIdp, REDIRECT } from './front-setup.ts';
 import type { Answer } from './front-setup.ts';

@@ -1,7 +1,7 @@
 // An audit log for docs/cli.md: always the same calls.
 import { join } from 'node:path';
-import type { AuditEvent } from '../../src/protocol/audit.ts';
-import { AuditWriter } from '../../src/gateway/audit/audit-writer.ts';
+import type { AuditEvent } from '../../src/kernel/audit.ts';
+import { AuditWriter } from '../../src/gateway/features/audit/audit-writer.ts';
 import type { Home } from './parley.ts';
 
 const call = (name: string, outcome: string, ms: number, given: object): AuditEvent => ({

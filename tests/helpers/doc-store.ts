@@ -4,8 +4,8 @@ import { createSqliteStore } from '../../src/flow/store/sqlite/sqlite.ts';
 import { flow } from '../../src/flow/define.ts';
 import { Sessions } from '../../src/flow/session/sessions.ts';
 import { settled } from '../../src/flow/session/turn/turn.ts';
-import { createLog } from '../../src/shared/log.ts';
-import { systemClock } from '../../src/shared/clock.ts';
+import { createLog } from '../../src/kernel/base/log.ts';
+import { systemClock } from '../../src/kernel/base/clock.ts';
 import type { Home } from './parley.ts';
 
 const MINUTE = 60_000;

@@ -9,7 +9,7 @@ import { connect, createLog } from 'mcp-parley';
 import type { Address, Client, ConnectOptions } from 'mcp-parley';
 import { ROOT } from './files.ts';
 import { until, within } from './until.ts';
-import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
+import type { CommandAddress } from '../../src/mcp/connect/address.ts';
 
 const QUIET: ConnectOptions = { log: createLog({ level: 'silent' }) };
 

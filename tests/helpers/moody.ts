@@ -7,7 +7,7 @@ import type { Client, ConnectOptions, Gateway, GatewayOptions } from 'mcp-parley
 import { fixture } from './fixture-server.ts';
 import { removeFolder } from './remove-folder.ts';
 import { until, within } from './until.ts';
-import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
+import type { CommandAddress } from '../../src/mcp/connect/address.ts';
 
 export type Mood = 'well' | 'dies' | 'dies-after-hello' | 'hangs' | 'floods' | 'garbage';
 

@@ -10,7 +10,7 @@ import { MAIN } from './built.ts';
 import { ROOT } from './files.ts';
 import { removeFolder } from './remove-folder.ts';
 import { until, within } from './until.ts';
-import type { CommandAddress } from '../../src/gateway/upstream/address.ts';
+import type { CommandAddress } from '../../src/mcp/connect/address.ts';
 
 /** Servers to put behind it. */
 export const EXTERNAL: string[] = [process.execPath, join(ROOT, 'tests', 'acceptance', 'external-server.mjs')];

@@ -1,6 +1,6 @@
 // What rules should decide, written down a second time and as plainly as possible, with random rules, spellings and arguments.
 import type { Exchange } from 'mcp-parley';
-import type { RuleOptions } from '../../src/gateway/middleware/steps/rules/rule.ts';
+import type { RuleOptions } from '../../src/gateway/features/rules/rule.ts';
 import type { Json } from './http-wire.ts';
 
 export interface Thing {

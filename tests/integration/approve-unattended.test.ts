@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createGateway, createLog, createServer } from 'mcp-parley';
 import type { Client, ConnectOptions } from 'mcp-parley';
 import { approve } from 'mcp-parley/middleware';
-import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser } from '../../src/people/page/fake-round.contract.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 
 const log = createLog({ level: 'silent' });

@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { connect } from '../../src/client/connect.ts';
-import { randomId } from '../../src/shared/crypto/ids.ts';
+import { connect } from '../../src/sdk/client/connect.ts';
+import { randomId } from '../../src/kernel/crypto/ids.ts';
 import { callModern } from '../helpers/mcp-http.ts';
 import type { Home } from '../helpers/parley.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';

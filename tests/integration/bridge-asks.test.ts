@@ -6,7 +6,7 @@ import { bridge, PAIRS } from '../helpers/bridge.ts';
 import type { Bridge } from '../helpers/bridge.ts';
 import { textOf } from '../helpers/fixture-server.ts';
 import { until, within } from '../helpers/until.ts';
-import type { TaskState } from '../../src/protocol/target.ts';
+import type { TaskState } from '../../src/kernel/target.ts';
 
 const answering: ConnectOptions = {
   onElicit: ({ message }) => ({ action: 'accept', content: { city: 'Oslo', name: 'Ann', a: message, ok: true } }),

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser } from '../../src/people/page/fake-round.contract.ts';
 import { connected } from '../helpers/fixture-server.ts';
 import { DEMO_FIXTURE, homesOfTests } from '../helpers/parley.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createLog, createServer } from 'mcp-parley';
 import type { Client, ConnectOptions, ParleyServer } from 'mcp-parley';
 import { flow, serveFlows } from 'mcp-parley/flow';
-import { FakeBrowser, csrfOf } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser, csrfOf } from '../../src/people/page/fake-round.contract.ts';
 import { exploredOf } from '../helpers/explored.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { send } from '../helpers/http-wire.ts';

@@ -3,9 +3,9 @@
 import { createLog, createServer } from 'mcp-parley';
 import { flow, memoryStore, serveFlows } from 'mcp-parley/flow';
 import { expect, test } from 'vitest';
-import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
-import { systemClock } from '../../src/shared/clock.ts';
-import type { Clock } from '../../src/shared/clock.ts';
+import { FakeBrowser } from '../../src/people/page/fake-round.contract.ts';
+import { systemClock } from '../../src/kernel/base/clock.ts';
+import type { Clock } from '../../src/kernel/base/clock.ts';
 import { connected } from '../helpers/fixture-server.ts';
 import { until } from '../helpers/until.ts';
 

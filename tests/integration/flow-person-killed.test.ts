@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { PersonNotice } from 'mcp-parley/flow';
-import { FakeBrowser, csrfOf } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser, csrfOf } from '../../src/people/page/fake-round.contract.ts';
 import { fixture, startHttp } from '../helpers/fixture-server.ts';
 import type { HttpFixture } from '../helpers/fixture-server.ts';
 import type { Json } from '../helpers/http-wire.ts';

@@ -5,7 +5,7 @@ import { createGateway, createLog, createServer } from 'mcp-parley';
 import { flow, serveFlows } from 'mcp-parley/flow';
 import type { Ask, PersonNotice, ServeFlowsOptions } from 'mcp-parley/flow';
 import { manualClock } from '../../src/flow/testing/manual-clock.ts';
-import { FakeBrowser, csrfOf } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser, csrfOf } from '../../src/people/page/fake-round.contract.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { until } from '../helpers/until.ts';
 

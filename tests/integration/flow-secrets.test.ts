@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { createLog, createServer } from 'mcp-parley';
 import { createRedisStore, createSqliteStore, flow, memoryStore, serveFlows } from 'mcp-parley/flow';
 import type { FlowStore, ServeFlowsOptions } from 'mcp-parley/flow';
-import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser } from '../../src/people/page/fake-round.contract.ts';
 import { connected } from '../helpers/fixture-server.ts';
 import type { Answer } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';

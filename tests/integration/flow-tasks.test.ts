@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog, createServer } from 'mcp-parley';
 import type { ParleyServer } from 'mcp-parley';
 import { flow, serveFlows } from 'mcp-parley/flow';
-import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser } from '../../src/people/page/fake-round.contract.ts';
 import { connected } from '../helpers/fixture-server.ts';
 import { within } from '../helpers/until.ts';
 

@@ -7,7 +7,7 @@ import { createGateway, createLog, createServer } from 'mcp-parley';
 import type { Gateway, ParleyServer } from 'mcp-parley';
 import { connectFlows, flow, serveFlows } from 'mcp-parley/flow';
 import { manualClock } from '../../src/flow/testing/manual-clock.ts';
-import { csrfOf, FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { csrfOf, FakeBrowser } from '../../src/people/page/fake-round.contract.ts';
 import { ROOT } from '../helpers/files.ts';
 import type { Answer, Json } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';

@@ -2,8 +2,8 @@
 // must fail changes one thing of the case that works.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { decodeJwt } from 'jose';
-import { createTestIssuer } from '../../src/gateway/accept/auth/issuer.contract.ts';
-import type { TestIssuer, TokenShape } from '../../src/gateway/accept/auth/issuer.contract.ts';
+import { createTestIssuer } from '../../src/mcp/listen/auth/issuer.contract.ts';
+import type { TestIssuer, TokenShape } from '../../src/mcp/listen/auth/issuer.contract.ts';
 import { callModern } from '../helpers/mcp-http.ts';
 import { exchange, register, startFront } from '../helpers/front-setup.ts';
 

@@ -1,5 +1,5 @@
 // Clients log in at a gateway whose identity provider knows no registration: an authorization server stands in front of it.
-import type { AuditEvent } from '../../src/protocol/audit.ts';
+import type { AuditEvent } from '../../src/kernel/audit.ts';
 import { mkdtempSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

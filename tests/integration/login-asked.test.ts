@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { Client as SdkClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createGateway, createLog } from 'mcp-parley';
 import type { Client, Gateway, GatewayOptions } from 'mcp-parley';
-import type { AuditEvent } from '../../src/protocol/audit.ts';
+import type { AuditEvent } from '../../src/kernel/audit.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { LoginBrowser } from '../helpers/login-browser.ts';
 import { startOidcServer } from '../helpers/oidc-server.ts';

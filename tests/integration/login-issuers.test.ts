@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { connect, createServer } from 'mcp-parley';
-import type { UrlAddress } from '../../src/gateway/upstream/address.ts';
+import type { UrlAddress } from '../../src/mcp/connect/address.ts';
 import { textOf } from '../helpers/fixture-server.ts';
 import { homesOfTests } from '../helpers/parley.ts';
 

@@ -5,7 +5,7 @@ import type { Client, Gateway } from 'mcp-parley';
 import { approve } from 'mcp-parley/middleware';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { until, within } from '../helpers/until.ts';
-import { FakeBrowser, csrfOf } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser, csrfOf } from '../../src/people/page/fake-round.contract.ts';
 
 describe.each(['2025-11-25', '2026-07-28'])('a client of %s that cannot be asked', (revision) => {
   let gateway: Gateway;

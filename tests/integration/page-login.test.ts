@@ -2,7 +2,7 @@
 // at a server with an account of their own. Others, who have the link, do not get through.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createGateway, createServer } from 'mcp-parley';
-import { systemClock } from '../../src/shared/clock.ts';
+import { systemClock } from '../../src/kernel/base/clock.ts';
 import { CLIENT, startCompany } from '../helpers/company.ts';
 import type { Company, Mode } from '../helpers/company.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';

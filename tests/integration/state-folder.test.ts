@@ -3,9 +3,9 @@ import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createLog } from 'mcp-parley';
-import { readKeyFile } from '../../src/gateway/accept/auth/api-keys.ts';
-import { readPinFile } from '../../src/gateway/definitions/pins/pin-record.ts';
-import { keysFrom } from '../../src/shared/crypto/state-keys.ts';
+import { readKeyFile } from '../../src/mcp/listen/auth/api-keys.ts';
+import { readPinFile } from '../../src/gateway/features/pins/pin-record.ts';
+import { keysFrom } from '../../src/kernel/crypto/state-keys.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';
 
 const { newHome } = homesOfTests();

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import type { GatewayOptions } from 'mcp-parley';
 import { retry } from 'mcp-parley/middleware';
-import { FakeClock } from '../../src/gateway/middleware/fake-exchange.contract.ts';
+import { FakeClock } from '../../src/kernel/fake-exchange.contract.ts';
 import { textOf } from '../helpers/fixture-server.ts';
 import { send } from '../helpers/http-wire.ts';
 import { modern } from '../helpers/mcp-http.ts';

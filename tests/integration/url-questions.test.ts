@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createGateway, createLog, createServer } from 'mcp-parley';
 import type { Gateway, GatewayOptions } from 'mcp-parley';
-import { FakeBrowser } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser } from '../../src/people/page/fake-round.contract.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 
 const open: Gateway[] = [];

@@ -1,6 +1,6 @@
 // Approvals behind the line that `parley serve` prints for clients on stdio: `parley wrap URL` in front of the gateway.
 import { expect, it } from 'vitest';
-import { FakeBrowser, csrfOf } from '../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser, csrfOf } from '../../src/people/page/fake-round.contract.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { DEMO_FIXTURE, homesOfTests } from '../helpers/parley.ts';
 

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFi
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Client } from 'mcp-parley';
-import { json, serve } from '../../src/gateway/upstream/fixtures/serve.mjs';
+import { json, serve } from '../../src/mcp/connect/fixtures/serve.mjs';
 import { ChangingServer } from '../helpers/changing-server.ts';
 import type { Entry } from '../helpers/changing-server.ts';
 import { ROOT } from '../helpers/files.ts';

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { STEP_ORDER } from '../../src/gateway/middleware/chain/step-order.ts';
+import { STEP_ORDER } from '../../src/gateway/features/step-order.ts';
 import { ROOT } from '../helpers/files.ts';
 
 const DIST = join(ROOT, 'dist');

@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ERRORS } from '../../src/shared/error-table.ts';
-import type { ErrorRow } from '../../src/shared/error-table.ts';
+import { ERRORS } from '../../src/kernel/base/error-table.ts';
+import type { ErrorRow } from '../../src/kernel/base/error-table.ts';
 import { ROOT, filesUnder, isTest, read } from '../helpers/files.ts';
 
 const PAGE = 'docs/errors.md';
@@ -26,7 +26,7 @@ describe('the error table', () => {
   it('has no unused row', () => {
     const sources = filesUnder(
       'src',
-      (path) => path.endsWith('.ts') && !isTest(path) && path !== 'src/shared/error-table.ts',
+      (path) => path.endsWith('.ts') && !isTest(path) && path !== 'src/kernel/base/error-table.ts',
     );
     const code = sources.map(read).join('\n');
     expect(Object.keys(ERRORS).filter((name) => !code.includes(`'${name}'`))).toEqual([]);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { json, serve } from '../../src/gateway/upstream/fixtures/serve.mjs';
+import { json, serve } from '../../src/mcp/connect/fixtures/serve.mjs';
 import { MAIN } from '../helpers/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-first-answer-'));

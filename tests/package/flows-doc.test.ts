@@ -1,8 +1,8 @@
 // The code that docs/flows.md shows is the code of the example, which is run by its check.
 import { expect, it } from 'vitest';
 import { describeWaiting } from '../../src/flow/channel/report-progress.ts';
-import type { QuestionRound } from '../../src/gateway/ask/question-round.ts';
-import { toQuestionText } from '../../src/gateway/ask/question-text.ts';
+import type { QuestionRound } from '../../src/people/question-round.ts';
+import { toQuestionText } from '../../src/people/question-text.ts';
 import { read } from '../helpers/files.ts';
 
 const BLOCK = /<!-- file: (.+?) -->\n```js\n([\s\S]*?)```/g;

@@ -11,7 +11,7 @@ const pages = [
   'AGENTS.md',
   'CHANGELOG.md',
   'SECURITY.md',
-  'src/gateway/dialect/README.md',
+  'src/mcp/eras/README.md',
   ...filesUnder('docs', (path) => path.endsWith('.md')),
   ...filesUnder('examples', (path) => path.endsWith('.md')),
 ];
@@ -23,7 +23,7 @@ describe('links', () => {
 
   it('of docs/journey.md cover the whole path of a message', () => {
     const journey = linksOf('docs/journey.md').join('\n');
-    for (const stage of ['accept', 'codec', 'dialect', 'server', 'protocol']) expect(journey).toContain(`/${stage}/`);
+    for (const stage of ['listen', 'wire', 'eras', 'servers', 'kernel']) expect(journey).toContain(`/${stage}/`);
   });
 
   it('lead from README.md to every page of docs/, and from CONTRIBUTING.md to those for contributors', () => {

@@ -1,11 +1,11 @@
-// Checks the imports: 1. a folder of src imports only from the folders that helpers/map.ts allows, all of them below
-// it; 2. so do the stages of src/gateway; 3. only dialect/ names revisions.
+// Checks the imports: 1. a room of src imports only from the rooms that helpers/map.ts allows, all of them below
+// it; 2. only eras/ names revisions.
 import { writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ALL_REVISIONS } from '../../src/gateway/dialect/revisions.ts';
+import { ALL_REVISIONS } from '../../src/mcp/eras/revisions.ts';
 import { ROOT, filesUnder, read, sourceFiles } from '../helpers/files.ts';
-import { LAYERS, STAGES, mapTable } from '../helpers/map.ts';
+import { ROOMS, isIn, mapTable, roomOf } from '../helpers/map.ts';
 
 const REVISION = new RegExp(`\\b(?:${ALL_REVISIONS.filter((one) => one !== 'draft').join('|')})\\b|DRAFT-2025`);
 
@@ -23,34 +23,33 @@ const imports: Import[] = sourceFiles().flatMap((from) =>
   })),
 );
 
-describe('the layers of src', () => {
-  it('are all known', () => {
-    const folders = new Set(sourceFiles().map((path) => path.split('/')[1]!));
-    expect([...folders].toSorted()).toEqual(Object.keys(LAYERS).toSorted());
-    const stages = new Set(sourceFiles().flatMap((path) => stageOf(path) ?? []));
-    expect([...stages].toSorted()).toEqual(Object.keys(STAGES).toSorted());
+/** Imports from one room into another one. */
+const crossings = imports
+  .map((one) => ({ ...one, room: roomOf(one.from)!, used: roomOf(one.to)! }))
+  .filter(({ room, used }) => room !== used);
+
+describe('the rooms of src', () => {
+  it('are all known, and each has files', () => {
+    expect(sourceFiles().filter((path) => roomOf(path) === undefined)).toEqual([]);
+    const rooms = new Set(sourceFiles().map(roomOf));
+    expect([...rooms].map(String).toSorted()).toEqual(Object.keys(ROOMS).toSorted());
   });
 
-  it('import only from the folders that the map allows', () => {
-    const layer = (path: string) => path.split('/')[1]!;
-    const breaches = imports.filter(({ from, to }) => {
-      const [own, used] = [layer(from), layer(to)];
-      return own !== used && !LAYERS[own]?.uses.includes(used);
-    });
+  it('import only from the rooms that the map allows', () => {
+    const breaches = crossings.filter(({ room, used }) => !ROOMS[room]?.uses.some((folder) => isIn(used, folder)));
     expect(told(breaches)).toEqual([]);
   });
 
   it('import downwards', () => {
-    const order = Object.keys(LAYERS);
-    for (const [folder, { uses }] of Object.entries(LAYERS)) {
-      expect(uses.filter((used) => order.indexOf(used) <= order.indexOf(folder))).toEqual([]);
-    }
+    const order = Object.keys(ROOMS);
+    expect(told(crossings.filter(({ room, used }) => order.indexOf(used) <= order.indexOf(room)))).toEqual([]);
   });
 
   it('use everything that the map allows', () => {
-    const needed = new Set(imports.map(({ from, to }) => `${from.split('/')[1]} ${to.split('/')[1]}`));
-    const unused = Object.entries(LAYERS).flatMap(([folder, { uses }]) =>
-      uses.filter((used) => !needed.has(`${folder} ${used}`)),
+    const unused = Object.entries(ROOMS).flatMap(([folder, { uses }]) =>
+      uses
+        .filter((allowed) => !crossings.some(({ room, used }) => room === folder && isIn(used, allowed)))
+        .map((allowed) => `${folder} ${allowed}`),
     );
     expect(unused).toEqual([]);
   });
@@ -68,20 +67,9 @@ describe('the layers of src', () => {
   });
 });
 
-describe('the stages of src/gateway', () => {
-  it('import only from the stages that the map allows', () => {
-    const breaches = imports.filter(({ from, to }) => {
-      const [stage, used] = [stageOf(from), stageOf(to)];
-      if (stage === undefined || used === undefined || stage === used) return false;
-      return !STAGES[stage]?.uses.includes(used);
-    });
-    expect(told(breaches)).toEqual([]);
-  });
-});
-
 describe('revisions', () => {
-  it('are named only in dialect/', () => {
-    const outside = sourceFiles().filter((path) => !path.startsWith('src/gateway/dialect/'));
+  it('are named only in eras/', () => {
+    const outside = sourceFiles().filter((path) => !path.startsWith('src/mcp/eras/'));
     const named = outside.flatMap((path) =>
       read(path)
         .split('\n')
@@ -146,10 +134,6 @@ describe('this test', () => {
     expect(withoutComment("const A = '2025-11-25';")).toMatch(REVISION);
   });
 });
-
-function stageOf(path: string): string | undefined {
-  return /^src\/gateway\/([\w-]+)\//.exec(path)?.[1];
-}
 
 function withoutComment(line: string): string {
   return /^\s*(\/\*|\*)/.test(line) ? '' : line.replace(/(^|\s+)\/\/.*$/, '');

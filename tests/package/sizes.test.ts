@@ -5,21 +5,10 @@ import { filesUnder, isTest, read, sourceFiles } from '../helpers/files.ts';
 
 const SOURCE_LINES = 400;
 const TEST_LINES = 500;
-const SMALL_LINES = 15;
 const FOLDER_FILES = 20;
 
 /** Tables and generated files, by name and present size. */
 const LARGER: Record<string, number> = {};
-
-/** Ideas of their own that have many users, or must be loaded apart from them. */
-const SMALLER = [
-  'src/config/settings.ts',
-  'src/gateway/load-front-pages.ts',
-  'src/protocol/arrival.ts',
-  'src/protocol/extensions.ts',
-  'src/shared/canonical-json.ts',
-  'src/shared/containers/dictionary.ts',
-];
 
 describe('files of src', () => {
   const files = filesUnder('src', (path) => path.endsWith('.ts')).map((path) => ({ path, lines: linesOf(path) }));
@@ -27,13 +16,6 @@ describe('files of src', () => {
   it('have at most 400 lines, tests 500', () => {
     const limit = (path: string) => LARGER[path] ?? (isTest(path) ? TEST_LINES : SOURCE_LINES);
     expect(files.filter(({ path, lines }) => lines > limit(path))).toEqual([]);
-  });
-
-  it('have more than 15 lines, unless the idea is that small', () => {
-    const small = files.filter(
-      ({ path, lines }) => !isTest(path) && !path.includes('/_entries/') && lines <= SMALL_LINES,
-    );
-    expect(small.map(({ path }) => path).sort()).toEqual(SMALLER);
   });
 
   it('are listed as larger only if they are', () => {

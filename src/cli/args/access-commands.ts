@@ -1,5 +1,5 @@
 // What can be typed for the commands that say who and what may do something: `key`, `pair`, `trust`, `pins`, `policy`.
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
 import { defineCommand, none, toAction } from './command-spec.ts';
 import type { ParsedCommand } from './command-spec.ts';
 import { COMMON, UsageError, option, toSpanMs } from './option.ts';

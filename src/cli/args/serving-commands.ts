@@ -1,7 +1,7 @@
 // What can be typed for the commands that serve, and for those that prepare it: `wrap`, `serve`, `demo`, `check`, `completion`.
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../config/settings.ts';
-import { ALL_REVISIONS } from '../../gateway/dialect/revisions.ts';
-import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
+import { ALL_REVISIONS } from '../../mcp/eras/revisions.ts';
+import type { CommandAddress, UrlAddress } from '../../mcp/connect/address.ts';
 import { defineCommand, none, only } from './command-spec.ts';
 import type { ParsedCommand } from './command-spec.ts';
 import { LOGIN_OPTIONS, toLoginOptions } from './login-commands.ts';

@@ -1,8 +1,8 @@
 // What can be typed for the commands that connect to a gateway or a server: `ls`, `call`, `read`, `prompt`, `status`.
 import { existsSync } from 'node:fs';
 import type { LogLevel } from '../../config/settings.ts';
-import type { CommandAddress } from '../../gateway/upstream/address.ts';
-import { isObject } from '../../protocol/message.ts';
+import type { CommandAddress } from '../../mcp/connect/address.ts';
+import { isObject } from '../../kernel/message.ts';
 import { programName } from '../program.ts';
 import { defineCommand, hintAt } from './command-spec.ts';
 import type { ParsedCommand, TypedCommand, ValuesOf } from './command-spec.ts';

@@ -1,9 +1,9 @@
 // `parley audit`: verifies the audit log, exports it, and prints the public key that signs it.
-import { AuditTail } from '../../gateway/audit/audit-lines.ts';
-import { readSigningKey, toPublicText } from '../../gateway/audit/audit-folder.ts';
-import { toOcsf } from '../../gateway/audit/to-ocsf.ts';
-import { verifyAudit } from '../../gateway/audit/verify-audit.ts';
-import type { AuditReport } from '../../gateway/audit/verify-audit.ts';
+import { AuditTail } from '../../gateway/features/audit/audit-lines.ts';
+import { readSigningKey, toPublicText } from '../../gateway/features/audit/audit-folder.ts';
+import { toOcsf } from '../../gateway/features/audit/to-ocsf.ts';
+import { verifyAudit } from '../../gateway/features/audit/verify-audit.ts';
+import type { AuditReport } from '../../gateway/features/audit/verify-audit.ts';
 import type { AuditCommand } from '../args/audit-commands.ts';
 import type { Printer } from '../terminal/print.ts';
 import { ownAuditFolder } from '../serving/own-audit.ts';

@@ -1,7 +1,7 @@
 // `parley call`: calls one tool. Asks on the terminal what the tool asks, and reports progress on stderr.
 import type { Tool } from '@modelcontextprotocol/client';
 import { suggest } from '../../config/check/suggest.ts';
-import type { Progress } from '../../protocol/exchange.ts';
+import type { Progress } from '../../kernel/exchange.ts';
 import type { CallCommand } from '../args/target-commands.ts';
 import { connectForCommand, stillStarting } from '../running/connect-for-command.ts';
 import type { CommandConnection } from '../running/connect-for-command.ts';

@@ -8,7 +8,7 @@ import type { ParleyConfig } from '../../config/config.ts';
 import { printConfig } from '../../config/redact-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
-import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import type { CheckCommand } from '../args/serving-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';

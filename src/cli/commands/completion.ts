@@ -1,7 +1,7 @@
 // `parley completion`: prints a completion script for a shell. The script calls `completion names` for the tools of the running gateway,
 // which starts nothing.
 import { findConfig } from '../../config/read/find-config.ts';
-import { stateFolder } from '../../shared/secrets/own-folders.ts';
+import { stateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { CommandSpec } from '../args/command-spec.ts';
 import { COMMANDS } from '../args/commands.ts';
 import type { Option } from '../args/option.ts';
@@ -28,9 +28,9 @@ async function toolNames(): Promise<string[]> {
     findConfig(undefined, environment).path,
   );
   if (!first) return [];
-  const { connect } = await import('../../client/connect.ts');
+  const { connect } = await import('../../sdk/client/connect.ts');
   const { ControlTransport } = await import('../running/control-socket.ts');
-  const { createLog } = await import('../../shared/log.ts');
+  const { createLog } = await import('../../kernel/base/log.ts');
   const options = { name: 'parley', timeoutMs: NAMES_MS, probeMs: NAMES_MS, log: createLog({ level: 'silent' }) };
   const client = await connect(new ControlTransport(first.socket), options);
   try {

@@ -1,10 +1,10 @@
 // `parley key`: makes, lists and removes API keys. The file keeps hashes; a key is printed once, when it is made.
-import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../../gateway/accept/auth/api-keys.ts';
-import type { KeptKey } from '../../gateway/accept/auth/api-keys.ts';
-import { drawRandomBytes } from '../../shared/crypto/ids.ts';
-import { withFileLock } from '../../shared/files/file-lock.ts';
+import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../../mcp/listen/auth/api-keys.ts';
+import type { KeptKey } from '../../mcp/listen/auth/api-keys.ts';
+import { drawRandomBytes } from '../../kernel/crypto/ids.ts';
+import { withFileLock } from '../../kernel/files/file-lock.ts';
 import type { KeyCommand } from '../args/access-commands.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
 

@@ -1,15 +1,15 @@
 // `parley login`, `logout` and `logins`: a person's logins at servers, for all commands and gateways of this user. They never print a token.
 import { join } from 'node:path';
-import { connectAs } from '../../client/connect.ts';
+import { connectAs } from '../../sdk/client/connect.ts';
 import { toLoginSettings } from '../../config/apply/login-settings.ts';
-import { countLoginFiles } from '../../gateway/upstream/login/login-store.ts';
-import type { LoginRecord } from '../../gateway/upstream/login/login-store.ts';
-import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
-import { loginKey } from '../../gateway/upstream/login/server-login.ts';
-import { systemClock } from '../../shared/clock.ts';
-import type { Log } from '../../shared/log.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
-import { version } from '../../shared/version.ts';
+import { countLoginFiles } from '../../mcp/connect/accounts/login-store.ts';
+import type { LoginRecord } from '../../mcp/connect/accounts/login-store.ts';
+import type { LoginTarget } from '../../mcp/connect/accounts/login-to.ts';
+import { loginKey } from '../../mcp/connect/accounts/server-login.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
+import { version } from '../../kernel/version.ts';
 import type { LoginCommand, LogoutCommand } from '../args/login-commands.ts';
 import { displayPath } from '../environment.ts';
 import { loginKeys } from '../login/login-keys.ts';

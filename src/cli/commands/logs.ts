@@ -1,10 +1,10 @@
 // `parley logs`: shows the audit log as a table, and follows it. Everything in it may come from a client or a server; the table and the printer
 // clean it.
-import { AuditTail } from '../../gateway/audit/audit-lines.ts';
-import type { AuditLine } from '../../gateway/audit/audit-lines.ts';
-import { toMatcher } from '../../gateway/middleware/steps/filter/name-rule.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import { AuditTail } from '../../gateway/features/audit/audit-lines.ts';
+import type { AuditLine } from '../../gateway/features/audit/audit-lines.ts';
+import { toMatcher } from '../../gateway/matching/name-rule.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import { DEFAULT_LOG_LINES } from '../args/audit-commands.ts';
 import type { LogsCommand } from '../args/audit-commands.ts';
 import { ownAuditFolder } from '../serving/own-audit.ts';

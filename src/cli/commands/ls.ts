@@ -1,8 +1,8 @@
 // `parley ls`: lists what the running gateway, a URL, a command or the servers of a configuration offer.
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { UNAVAILABLE_KEY } from '../../protocol/target.ts';
-import { ProtocolError } from '../../shared/errors.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { UNAVAILABLE_KEY } from '../../kernel/target.ts';
+import { ProtocolError } from '../../kernel/base/errors.ts';
 import { LS_KINDS } from '../args/target-commands.ts';
 import type { LsKind, LsCommand } from '../args/target-commands.ts';
 import { withConnection } from '../running/connect-for-command.ts';

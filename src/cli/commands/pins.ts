@@ -12,9 +12,9 @@ import {
   keyOf,
   replacedForm,
   waitingForms,
-} from '../../gateway/definitions/pins/pin-record.ts';
-import type { Pin, PinForm, PinRecord } from '../../gateway/definitions/pins/pin-record.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+} from '../../gateway/features/pins/pin-record.ts';
+import type { Pin, PinForm, PinRecord } from '../../gateway/features/pins/pin-record.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { PinsCommand } from '../args/access-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';

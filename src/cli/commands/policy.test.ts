@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { RuleOptions } from '../../gateway/middleware/steps/rules/rule.ts';
+import type { RuleOptions } from '../../gateway/features/rules/rule.ts';
 import type { Printer } from '../terminal/print.ts';
 import { runPolicy } from './policy.ts';
 

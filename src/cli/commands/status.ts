@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { findConfig } from '../../config/read/find-config.ts';
-import { stateFolder } from '../../shared/secrets/own-folders.ts';
+import { stateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { StatusCommand } from '../args/target-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';

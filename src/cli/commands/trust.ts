@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { TrustCommand } from '../args/access-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';

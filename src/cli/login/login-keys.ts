@@ -1,12 +1,12 @@
 // The keys that encrypt the logins of this user. The first one is in the keychain of the system, where `@napi-rs/keyring` is installed beside
 // Parley and works; the others are in the key file of the state folder, so that logins from before can still be opened.
 import { join } from 'node:path';
-import { locked } from '../../gateway/upstream/login/file-logins.ts';
-import { systemClock } from '../../shared/clock.ts';
-import { randomId } from '../../shared/crypto/ids.ts';
-import { keysFrom } from '../../shared/crypto/state-keys.ts';
-import type { Log } from '../../shared/log.ts';
-import { unlessLate } from '../../shared/timing.ts';
+import { locked } from '../../mcp/connect/accounts/file-logins.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
+import { keysFrom } from '../../kernel/crypto/state-keys.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import { unlessLate } from '../../kernel/base/timing.ts';
 
 interface LoginKeys {
   keys: readonly string[] | undefined;

@@ -1,18 +1,18 @@
 // The logins of this user, kept in the state folder for all commands. Until a login is used, only the existence of a file is checked.
 import { join } from 'node:path';
-import { isLoopback } from '../../gateway/accept/guard.ts';
-import { hasLoginFile } from '../../gateway/upstream/login/login-store.ts';
-import type { LoginStore } from '../../gateway/upstream/login/login-store.ts';
-import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
-import { createServerLogin } from '../../gateway/upstream/login/server-login.ts';
+import { isLoopback } from '../../mcp/listen/guard.ts';
+import { hasLoginFile } from '../../mcp/connect/accounts/login-store.ts';
+import type { LoginStore } from '../../mcp/connect/accounts/login-store.ts';
+import type { LoginTarget } from '../../mcp/connect/accounts/login-to.ts';
+import { createServerLogin } from '../../mcp/connect/accounts/server-login.ts';
 import type {
   ServerLogin,
   ServerLoginOptions,
   LoginAttempt,
   LoginRefusal,
-} from '../../gateway/upstream/login/server-login.ts';
-import type { Log } from '../../shared/log.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+} from '../../mcp/connect/accounts/server-login.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 
 interface OwnLoginOptions {
   log: Log;
@@ -28,7 +28,7 @@ export function ownLogin(target: LoginTarget, { log, show, done }: OwnLoginOptio
   const interact: ServerLoginOptions['interact'] =
     show &&
     (async (at, signal) => {
-      const { logInOnLoopback } = await import('../../gateway/upstream/login/loopback-login.ts');
+      const { logInOnLoopback } = await import('../../mcp/connect/accounts/loopback-login.ts');
       const options = { open: show, name, port: login?.callbackPort, signal };
       await logInOnLoopback(at, options).finally(() => done?.());
     });
@@ -58,8 +58,8 @@ export function ownLogins(log: Log): LoginStore {
 }
 
 async function openFiles(stateFolder: string, folder: string, log: Log): Promise<LoginStore> {
-  const { createFileLogins } = await import('../../gateway/upstream/login/file-logins.ts');
-  const { createSealer } = await import('../../shared/crypto/seal.ts');
+  const { createFileLogins } = await import('../../mcp/connect/accounts/file-logins.ts');
+  const { createSealer } = await import('../../kernel/crypto/seal.ts');
   const { loginKeys } = await import('./login-keys.ts');
   return createFileLogins({ folder, sealer: createSealer((await loginKeys(stateFolder, log)).keys) });
 }

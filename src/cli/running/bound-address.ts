@@ -3,7 +3,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { connect, isIP } from 'node:net';
-import { settledWithin } from '../../shared/timing.ts';
+import { settledWithin } from '../../kernel/base/timing.ts';
 import type { RunningGateway } from './state-file.ts';
 
 /** How long an address on this machine may take to say that nobody listens there. */

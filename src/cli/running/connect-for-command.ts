@@ -1,22 +1,22 @@
 // Connects `ls`, `call`, `read`, `prompt` and `status` to the given URL or command, else to the running gateway, else to the servers of the
 // configuration, started in this process for this command only.
-import type { Client } from '../../client/client.ts';
-import { connect, connectAs } from '../../client/connect.ts';
-import type { ConnectOptions } from '../../client/types.ts';
+import type { Client } from '../../sdk/client/client.ts';
+import { connect, connectAs } from '../../sdk/client/connect.ts';
+import type { ConnectOptions } from '../../sdk/client/types.ts';
 import { buildGateway } from '../../config/apply/build-gateway.ts';
 import { findConfig } from '../../config/read/find-config.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import type { Gateway } from '../../gateway/gateway.ts';
-import type { CommandAddress } from '../../gateway/upstream/address.ts';
-import type { LoginTarget } from '../../gateway/upstream/login/login-to.ts';
-import { loginAddress } from '../../gateway/upstream/login/server-login.ts';
-import type { ServerLogin } from '../../gateway/upstream/login/server-login.ts';
-import { isServerTarget } from '../../gateway/upstream/target-options.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { Log } from '../../shared/log.ts';
-import { stateFolder } from '../../shared/secrets/own-folders.ts';
-import { settledWithin } from '../../shared/timing.ts';
-import { version } from '../../shared/version.ts';
+import type { CommandAddress } from '../../mcp/connect/address.ts';
+import type { LoginTarget } from '../../mcp/connect/accounts/login-to.ts';
+import { loginAddress } from '../../mcp/connect/accounts/server-login.ts';
+import type { ServerLogin } from '../../mcp/connect/accounts/server-login.ts';
+import { isServerTarget } from '../../gateway/servers/target-options.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import { stateFolder } from '../../kernel/secrets/own-folders.ts';
+import { settledWithin } from '../../kernel/base/timing.ts';
+import { version } from '../../kernel/version.ts';
 import type { TargetOptions } from '../args/target-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { openBrowser } from '../login/open-browser.ts';

@@ -8,9 +8,9 @@ import type { Server, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { LineReader } from '../../gateway/codec/lines.ts';
-import { isSameSecret } from '../../shared/crypto/lazy-crypto.ts';
-import { DEFAULT_LIMITS } from '../../shared/limits.ts';
+import { LineReader } from '../../mcp/wire/lines.ts';
+import { isSameSecret } from '../../kernel/crypto/lazy-crypto.ts';
+import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import type { GatewayStatus } from './status-page.ts';
 import { ownToken } from './gateway-token.ts';
 

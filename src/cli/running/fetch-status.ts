@@ -1,5 +1,5 @@
 // Fetches the status of a gateway by its URL.
-import { describeNetworkError } from '../../gateway/upstream/links/describe-network-error.ts';
+import { describeNetworkError } from '../../mcp/connect/links/describe-network-error.ts';
 import { didYouMean } from '../../config/check/suggest.ts';
 import { programName } from '../program.ts';
 import type { GatewayStatus, ServerStatus } from './status-page.ts';

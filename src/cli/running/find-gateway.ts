@@ -1,6 +1,6 @@
 // Finds the running gateway of this user by its state file, and asks it for its status. Says which gateway is used and why if several run,
 // if one does not answer, or if it serves another configuration.
-import { realPath } from '../../shared/files/paths.ts';
+import { realPath } from '../../kernel/files/paths.ts';
 import { displayPath } from '../environment.ts';
 import type { Printer } from '../terminal/print.ts';
 import { isListeningAt } from './bound-address.ts';

@@ -1,8 +1,8 @@
 // Watches stdin for the first message of a client while the program loads, so that servers can start early. They must not start before it:
 // the client may be a gateway that would start this one again, and without an environment (`env -i`, a container) only its message says so.
-import { startedVia } from '../../shared/via.ts';
+import { startedVia } from '../../kernel/base/via.ts';
 
-/** The `_meta` key by which gateways identify themselves (gateway/dialect/meta.ts). */
+/** The `_meta` key by which gateways identify themselves (mcp/eras/meta.ts). */
 const FROM_GATEWAY = 'mcp-parley/via';
 
 let stop = (): void => {};

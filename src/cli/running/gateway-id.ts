@@ -1,12 +1,12 @@
-// The id by which gateways recognize each other (shared/via.ts). The id of `serve` begins with a digest of its file, so that a gateway
+// The id by which gateways recognize each other (kernel/base/via.ts). The id of `serve` begins with a digest of its file, so that a gateway
 // started by one that serves the same file, at any depth, can tell before it starts anything. The digest includes the content, as two
 // machines may use the same path.
 import { readFileSync } from 'node:fs';
-import { randomId } from '../../shared/crypto/ids.ts';
-import { realPath } from '../../shared/files/paths.ts';
-import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import { smallDigest } from '../../shared/short-name.ts';
-import { startedVia } from '../../shared/via.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
+import { realPath } from '../../kernel/files/paths.ts';
+import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
+import { smallDigest } from '../../kernel/base/short-name.ts';
+import { startedVia } from '../../kernel/base/via.ts';
 
 export function gatewayId(path?: string): string {
   return path === undefined ? randomId() : `${digest(path)}.${randomId()}`;

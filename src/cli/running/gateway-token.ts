@@ -2,10 +2,10 @@
 // because clients have it in their files.
 import { linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { KEY_PREFIX } from '../../gateway/accept/auth/api-keys.ts';
-import { drawRandomBytes, randomId } from '../../shared/crypto/ids.ts';
-import { readOwnFile } from '../../shared/files/private-file.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { KEY_PREFIX } from '../../mcp/listen/auth/api-keys.ts';
+import { drawRandomBytes, randomId } from '../../kernel/crypto/ids.ts';
+import { readOwnFile } from '../../kernel/files/private-file.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 
 const NAME = 'token';
 const BYTES = 32;

@@ -1,6 +1,6 @@
 // A server that a command line names, by its command or URL: its address, and a short name for logs and for the lines to paste.
-import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
-import { safeEnv } from '../../gateway/upstream/links/server-process.ts';
+import type { CommandAddress, UrlAddress } from '../../mcp/connect/address.ts';
+import { safeEnv } from '../../mcp/connect/links/server-process.ts';
 
 const OF_THE_SHELL = new Set(['PWD', 'OLDPWD', 'SHLVL', '_']);
 

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { askStatus } from './control-socket.ts';
 import { writeStateFile, announceGateway, listRunningGateways } from './state-file.ts';
-import { stateFolder } from '../../shared/secrets/own-folders.ts';
+import { stateFolder } from '../../kernel/secrets/own-folders.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-state-'));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -2,12 +2,12 @@
 // path of its control socket. A killed gateway leaves its file behind; others ignore it, and the next gateway that starts removes it.
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isObject } from '../../protocol/message.ts';
-import { isLiveProcess } from '../../shared/files/lease-holder.ts';
-import { readOwnFile } from '../../shared/files/private-file.ts';
+import { isObject } from '../../kernel/message.ts';
+import { isLiveProcess } from '../../kernel/files/lease-holder.ts';
+import { readOwnFile } from '../../kernel/files/private-file.ts';
 import { openControlSocket, removeSocket } from './control-socket.ts';
 import type { ControlHandlers } from './control-socket.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 
 export interface RunningGateway {
   pid: number;

@@ -1,7 +1,7 @@
 // The state folder must be the user's alone: who can write it can remove pins, answer for a paired browser and pose as a gateway. One that others can write is
 // taken back, with a word; one of somebody else is not used.
 import { chmodSync, statSync } from 'node:fs';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { Printer } from '../terminal/print.ts';
 
 const OTHERS_WRITE = 0o022;

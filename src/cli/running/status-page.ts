@@ -1,18 +1,18 @@
 // The page /status of a gateway: the state of its servers. For operators, as failures name commands and paths (page-access.ts).
-import type { ClientView } from '../../protocol/exchange.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { Target } from '../../protocol/target.ts';
-import { InternalExchange } from '../../protocol/internal-exchange.ts';
-import { pages } from '../../protocol/pages.ts';
-import { toPlainObject } from '../../protocol/raw/raw-object.ts';
-import { isServerTarget } from '../../gateway/upstream/target-options.ts';
-import type { TargetStatus } from '../../gateway/upstream/target-options.ts';
-import { secrets } from '../../shared/secrets/secrets.ts';
-import { settledWithin } from '../../shared/timing.ts';
-import type { HttpHandler, HttpResponse } from '../../shared/http.ts';
-import { version } from '../../shared/version.ts';
-import type { Client } from '../../client/client.ts';
+import type { ClientView } from '../../kernel/exchange.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { Target } from '../../kernel/target.ts';
+import { InternalExchange } from '../../kernel/internal-exchange.ts';
+import { pages } from '../../kernel/pages.ts';
+import { toPlainObject } from '../../kernel/raw/raw-object.ts';
+import { isServerTarget } from '../../gateway/servers/target-options.ts';
+import type { TargetStatus } from '../../gateway/servers/target-options.ts';
+import { secrets } from '../../kernel/secrets/secrets.ts';
+import { settledWithin } from '../../kernel/base/timing.ts';
+import type { HttpHandler, HttpResponse } from '../../kernel/base/http.ts';
+import { version } from '../../kernel/version.ts';
+import type { Client } from '../../sdk/client/client.ts';
 
 export interface ServerStatus {
   name: string;
@@ -99,7 +99,7 @@ async function statusOf(
 
 async function toSandbox(wanted: TargetStatus['sandbox']): Promise<NonNullable<ServerStatus['sandbox']>> {
   if (!wanted) return { kind: 'none' };
-  const { chooseSandbox } = await import('../../gateway/upstream/sandbox/sandbox.ts');
+  const { chooseSandbox } = await import('../../mcp/connect/sandbox/sandbox.ts');
   const { kind, holds } = chooseSandbox(wanted);
   return { kind, holds };
 }

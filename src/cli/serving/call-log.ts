@@ -1,11 +1,11 @@
 // Logs one line for each call on stderr: server, tool, duration and outcome, but no arguments and no results. For `--log-calls`.
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { fieldOf } from '../../protocol/raw/raw-object.ts';
-import type { OriginOf, Step, StepExchange } from '../../protocol/step.ts';
-import { resultIn } from '../../gateway/middleware/chain/outcome.ts';
-import { dictionary } from '../../shared/containers/dictionary.ts';
-import type { Log } from '../../shared/log.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import { fieldOf } from '../../kernel/raw/raw-object.ts';
+import type { OriginOf, Step, StepExchange } from '../../kernel/step.ts';
+import { resultIn } from '../../gateway/chain/outcome.ts';
+import { dictionary } from '../../kernel/containers/dictionary.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { createCliLog } from '../terminal/cli-log.ts';
 
 /** What each method calls. */

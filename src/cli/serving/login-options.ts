@@ -1,11 +1,11 @@
 // Which login a command asks for: the one of the configuration; on loopback the token of this user, or one of their API keys; where others can reach the port, the
 // API keys alone.
 import { join } from 'node:path';
-import { keyFileIn, readKeyFile } from '../../gateway/accept/auth/api-keys.ts';
-import type { AuthOptions } from '../../gateway/accept/auth/auth-options.ts';
-import { isLoopback } from '../../gateway/accept/guard.ts';
+import { keyFileIn, readKeyFile } from '../../mcp/listen/auth/api-keys.ts';
+import type { AuthOptions } from '../../mcp/listen/auth/auth-options.ts';
+import { isLoopback } from '../../mcp/listen/guard.ts';
 import { ownToken } from '../running/gateway-token.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 
 interface LoginWish {
   /** The address to listen on; undefined for stdio alone. */

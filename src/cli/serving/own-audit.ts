@@ -1,13 +1,13 @@
 // The audit log of this user's gateways, in the state folder.
-import { auditFolder } from '../../gateway/audit/audit-folder.ts';
-import { createAuditLog } from '../../gateway/audit/audit-log.ts';
-import type { AuditLog, AuditLogOptions } from '../../gateway/audit/audit-log.ts';
-import { ownStateFolder } from '../../shared/secrets/own-folders.ts';
+import { auditFolder } from '../../gateway/features/audit/audit-folder.ts';
+import { createAuditLog } from '../../gateway/features/audit/audit-log.ts';
+import type { AuditLog, AuditLogOptions } from '../../gateway/features/audit/audit-log.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { GatewayOptions } from '../../gateway/gateway.ts';
-import type { Log } from '../../shared/log.ts';
-import { toShape } from '../../gateway/audit/audit-layer.ts';
-import { secrets } from '../../shared/secrets/secrets.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import { toShape } from '../../gateway/features/audit/audit-layer.ts';
+import { secrets } from '../../kernel/secrets/secrets.ts';
 
 const MAX_LOGGED = 4096;
 
@@ -36,7 +36,7 @@ export async function openServeAudit({ audit, limits }: ParleyConfig, log: Log):
 
 /** Arguments as values, for those who want them: without what looks like a secret, and not more than a few kilobytes. */
 async function createArgumentsLog(): Promise<(given: unknown) => unknown> {
-  const { Redactor, SECRET_KEYS, SECRET_PATTERNS } = await import('../../gateway/middleware/steps/redact/redact.ts');
+  const { Redactor, SECRET_KEYS, SECRET_PATTERNS } = await import('../../gateway/features/redact/redact.ts');
   const redactor = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '[redacted]');
   return (given) => {
     const shown = secrets.maskDeep(redactor.value(given));

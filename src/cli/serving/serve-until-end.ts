@@ -1,9 +1,9 @@
 // Serves on stdio or a port, until a signal arrives or the client on stdio closes its end.
 import { DEFAULT_PORT } from '../../config/settings.ts';
-import type { HttpListenOptions, HttpListening } from '../../gateway/accept/http/listen-http.ts';
-import type { StdioListening } from '../../gateway/accept/stdio.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { settledWithin } from '../../shared/timing.ts';
+import type { HttpListenOptions, HttpListening } from '../../mcp/listen/http/listen-http.ts';
+import type { StdioListening } from '../../mcp/listen/stdio.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { settledWithin } from '../../kernel/base/timing.ts';
 import { releaseStdin } from '../running/first-message.ts';
 import { untilSignal } from '../signals.ts';
 import type { Printer } from '../terminal/print.ts';

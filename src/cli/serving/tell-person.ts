@@ -1,7 +1,7 @@
 // Shows the operator where a question waits that only a person may answer: in a browser of this machine, or on the terminal. What a
 // client or a model can read, such as the output of a process without a terminal, never has a code.
-import type { NotifyPerson } from '../../gateway/ask/trust/answer-trust.ts';
-import { printableLine } from '../../shared/visible.ts';
+import type { NotifyPerson } from '../../people/trust/answer-trust.ts';
+import { printableLine } from '../../kernel/base/visible.ts';
 
 /** Undefined if there is neither; then only paired browsers can answer. */
 export function tellPerson(stderr: NodeJS.WriteStream = process.stderr): NotifyPerson | undefined {

@@ -1,9 +1,9 @@
 // What a command prints when its port is open: its URLs, its revisions, and the lines to paste into each client.
 import { isIP } from 'node:net';
 import { DEFAULT_PORT } from '../../config/settings.ts';
-import { META } from '../../gateway/dialect/meta.ts';
-import { ALL_REVISIONS, STATELESS } from '../../gateway/dialect/revisions.ts';
-import { version } from '../../shared/version.ts';
+import { META } from '../../mcp/eras/meta.ts';
+import { ALL_REVISIONS, STATELESS } from '../../mcp/eras/revisions.ts';
+import { version } from '../../kernel/version.ts';
 import { programName, toLaunchCommand } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 

@@ -1,8 +1,8 @@
 // The log of a command on stderr: readable lines on a terminal, JSON elsewhere.
 import { styleText } from 'node:util';
-import { createLog } from '../../shared/log.ts';
-import { printableLine } from '../../shared/visible.ts';
-import type { Log } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
+import { printableLine } from '../../kernel/base/visible.ts';
+import type { Log } from '../../kernel/base/log.ts';
 import type { LogLevel } from '../../config/settings.ts';
 import { hasColours } from './print.ts';
 import type { Printer, Style } from './print.ts';

@@ -9,7 +9,7 @@ import { checkAnswer } from '../../flow/question/check-answer.ts';
 import type { Complaint, Field, Question } from '../../flow/question/question.ts';
 import type { Turn } from '../../flow/session/turn/turn.ts';
 import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
-import { printable } from '../../shared/visible.ts';
+import { printable } from '../../kernel/base/visible.ts';
 import { parseTypedAnswer } from './typed-answer.ts';
 
 export const CANCELLED = Symbol('cancelled');

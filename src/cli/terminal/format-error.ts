@@ -1,6 +1,6 @@
 // Formats errors for the terminal: what happened and what to do.
-import type { CommandAddress, UrlAddress } from '../../gateway/upstream/address.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { CommandAddress, UrlAddress } from '../../mcp/connect/address.ts';
+import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 
 const INTERNAL_ERROR = -32603;
 

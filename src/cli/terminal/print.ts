@@ -1,8 +1,8 @@
 // The only file that writes to stdout. Uses colours only on a terminal without NO_COLOR (no-color.org). Problems and notes go to stderr.
 // Much of the text comes from servers, so only the styles made here reach the terminal as escape sequences.
 import { styleText } from 'node:util';
-import { randomId } from '../../shared/crypto/ids.ts';
-import { printable } from '../../shared/visible.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
+import { printable } from '../../kernel/base/visible.ts';
 
 export type Style = 'bold' | 'dim' | 'cyan' | 'yellow' | 'green' | 'red';
 

@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import type { ElicitRequestParams } from '@modelcontextprotocol/client';
-import type { GatewayError } from '../../shared/errors.ts';
+import type { GatewayError } from '../../kernel/base/errors.ts';
 import { createTerminalForm } from './terminal-form.ts';
 import { createTerminal } from './terminal.ts';
 

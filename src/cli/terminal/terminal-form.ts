@@ -2,14 +2,14 @@
 // defaults and agrees wherever no input is required. What only a person may answer is asked on a real terminal, `yes` or not: a model may have
 // written the command line, or what comes through a pipe.
 import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
-import type { AskContext } from '../../client/types.ts';
-import { ENGLISH, describeProblem } from '../../protocol/form/answer-problem.ts';
-import type { CheckedValue } from '../../protocol/form/answer-problem.ts';
-import { UNASKED_CANCEL } from '../../protocol/form/human-marks.ts';
-import { findOption, toSchemaFields } from '../../protocol/form/schema-field.ts';
-import type { FieldOption, SchemaField } from '../../protocol/form/schema-field.ts';
-import { checkWritten } from '../../protocol/form/validate-answer.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import type { AskContext } from '../../sdk/client/types.ts';
+import { ENGLISH, describeProblem } from '../../kernel/form/answer-problem.ts';
+import type { CheckedValue } from '../../kernel/form/answer-problem.ts';
+import { UNASKED_CANCEL } from '../../kernel/form/human-marks.ts';
+import { findOption, toSchemaFields } from '../../kernel/form/schema-field.ts';
+import type { FieldOption, SchemaField } from '../../kernel/form/schema-field.ts';
+import { checkWritten } from '../../kernel/form/validate-answer.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Terminal } from './terminal.ts';
 
 type Content = NonNullable<ElicitResult['content']>;

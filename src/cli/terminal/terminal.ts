@@ -3,7 +3,7 @@
 import { createInterface } from 'node:readline';
 import type { Interface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import { printable } from '../../shared/visible.ts';
+import { printable } from '../../kernel/base/visible.ts';
 
 export interface Terminal {
   say(text: string): void;

@@ -1,7 +1,7 @@
 // Tools on the terminal: typed arguments (`--arg count=3`) as values, results and progress as text.
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 
 /** Gives typed arguments the types in the schema of the tool. */
 export function toArguments(typed: [name: string, text: string][], body: JsonObject, schema: unknown): JsonObject {

@@ -1,6 +1,6 @@
 // Parses a typed answer into a value for its question. The rules of the question check it later.
 import type { Question } from '../../flow/question/question.ts';
-import { readNumber } from '../../protocol/form/validate-answer.ts';
+import { readNumber } from '../../kernel/form/validate-answer.ts';
 
 export function parseTypedAnswer({ kind, prompt }: Pick<Question, 'kind' | 'prompt'>, text: string): unknown {
   const trimmed = text.trim();

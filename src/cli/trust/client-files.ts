@@ -5,9 +5,9 @@ import type { Environment } from '../../config/read/find-config.ts';
 import { projectServers } from '../../config/read/client-formats.ts';
 import { parseConfig } from '../../config/read/parse-config.ts';
 import { readRegularFile } from '../../config/read/read-regular-file.ts';
-import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
+import { MAX_CONFIG_FILE_BYTES } from '../../kernel/base/limits.ts';
 import { BLOCKS } from '../../config/check/schema.ts';
-import { isObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
 import { programName } from '../program.ts';
 
 interface ClientFile {

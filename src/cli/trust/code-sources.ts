@@ -8,11 +8,11 @@ import type { ParleyConfig } from '../../config/config.ts';
 import { isStepFile, splitStep } from '../../config/normalize-step.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { readRegularFile } from '../../config/read/read-regular-file.ts';
-import { dictionary } from '../../shared/containers/dictionary.ts';
-import { lazyCrypto, sha256 } from '../../shared/crypto/lazy-crypto.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { isInside, realPath } from '../../shared/files/paths.ts';
-import { MAX_STEP_FILES } from '../../shared/limits.ts';
+import { dictionary } from '../../kernel/containers/dictionary.ts';
+import { lazyCrypto, sha256 } from '../../kernel/crypto/lazy-crypto.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { isInside, realPath } from '../../kernel/files/paths.ts';
+import { MAX_STEP_FILES } from '../../kernel/base/limits.ts';
 import { FolderLook } from './folder-look.ts';
 import { programOf, spellingsOfWord, toCommandWords, toScriptLines, toVariableWords } from './command-words.ts';
 

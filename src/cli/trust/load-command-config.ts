@@ -12,7 +12,7 @@ import { findConfig } from '../../config/read/find-config.ts';
 import type { Environment } from '../../config/read/find-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
-import { userFolder } from '../../shared/secrets/own-folders.ts';
+import { userFolder } from '../../kernel/secrets/own-folders.ts';
 import { displayPath, readEnvironment } from '../environment.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';

@@ -1,6 +1,6 @@
 // Updates a running gateway to a new configuration, and changes only what differs.
 import type { ServerEntry } from '../../gateway/server-entry.ts';
-import type { Step } from '../../protocol/step.ts';
+import type { Step } from '../../kernel/step.ts';
 import { keepEntry, toEntries, toGroups, buildSteps } from './build-gateway.ts';
 import type { ParleyConfig } from '../config.ts';
 import { requireExpressions } from '../check/check-rules.ts';

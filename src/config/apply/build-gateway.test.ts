@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createGateway } from '../../gateway/gateway.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { applyConfig } from './apply-config.ts';
 import type { GatewayUpdate } from './apply-config.ts';
 import { buildGateway, buildListeners } from './build-gateway.ts';

@@ -1,14 +1,14 @@
 // Builds the options of createGateway and of its listen(), and the steps, from a normalized configuration.
 import { readFile } from 'node:fs/promises';
-import type { HttpListenOptions } from '../../gateway/accept/http/listen-http.ts';
+import type { HttpListenOptions } from '../../mcp/listen/http/listen-http.ts';
 import type { GatewayOptions } from '../../gateway/gateway.ts';
-import { findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
-import { watchStep } from '../../gateway/middleware/load/watch-step.ts';
+import { findBuiltIn } from '../../gateway/features/step-order.ts';
+import { watchStep } from '../../gateway/chain/load/watch-step.ts';
 import type { ServerEntry } from '../../gateway/server-entry.ts';
-import type { Step } from '../../protocol/step.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { createLog } from '../../shared/log.ts';
-import type { Log } from '../../shared/log.ts';
+import type { Step } from '../../kernel/step.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { createLog } from '../../kernel/base/log.ts';
+import type { Log } from '../../kernel/base/log.ts';
 import { enabledServers } from '../config.ts';
 import type { ListenConfig, ParleyConfig, ServerConfig } from '../config.ts';
 import { isStepFile, splitStep } from '../normalize-step.ts';

@@ -3,7 +3,7 @@
 // 2. Changes are applied one after another; if one fails, the current configuration stays.
 // 3. Files are compared by their text, not by events, so that replaced files, swapped links and changes right after loading are all seen.
 // Node's own watching would miss them.
-import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
+import { MAX_CONFIG_FILE_BYTES } from '../../kernel/base/limits.ts';
 import { readRegularFile } from '../read/read-regular-file.ts';
 import { setTimeout } from 'node:timers/promises';
 import { compareConfigs, isSameConfig } from './compare-configs.ts';

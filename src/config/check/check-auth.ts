@@ -1,6 +1,6 @@
 // Checks `auth`. Problems never repeat a key or a secret.
-import { isForEverybody, issuerProblem } from '../../gateway/accept/auth/auth-options.ts';
-import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
+import { isForEverybody, issuerProblem } from '../../mcp/listen/auth/auth-options.ts';
+import { MIN_KEY_LENGTH } from '../../kernel/crypto/state-keys.ts';
 import type { AuthInput } from './auth-shape.ts';
 import type { CheckContext } from './check-shape.ts';
 import { toPathId } from './config-problems.ts';

@@ -2,7 +2,7 @@
 // as one broken server must not stop the others.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { commandExists } from '../../gateway/upstream/sandbox/find-on-path.ts';
+import { commandExists } from '../../mcp/connect/sandbox/find-on-path.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';

@@ -1,8 +1,8 @@
 // Checks what only loading can tell: files of steps and of TLS. Only `check` does this; a gateway finds out when it is built.
 import { existsSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
-import { loadStepFile } from '../../gateway/middleware/load/load-step.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { loadStepFile } from '../../gateway/chain/load/load-step.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { readTls } from '../apply/build-gateway.ts';
 import { toPemPair } from '../normalize-config.ts';
 import type { LoadedConfig } from '../read/load-config.ts';

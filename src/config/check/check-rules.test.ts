@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { RuleOptions } from '../../gateway/middleware/steps/rules/rule.ts';
+import type { RuleOptions } from '../../gateway/features/rules/rule.ts';
 import { readConfig } from '../read/load-config.ts';
 import { expressionProblem } from './check-rules.ts';
 

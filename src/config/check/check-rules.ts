@@ -1,9 +1,9 @@
 // Checks the rules of a configuration: `rules`, and the names and globs in the rules for tools and in steps.
-import { isGlob, toMatcher } from '../../gateway/middleware/steps/filter/name-rule.ts';
-import { readOneRule } from '../../gateway/middleware/steps/rules/read-rules.ts';
-import { toList } from '../../gateway/middleware/steps/rules/rule.ts';
-import type { RuleMark, RuleOptions } from '../../gateway/middleware/steps/rules/rule.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { isGlob, toMatcher } from '../../gateway/matching/name-rule.ts';
+import { readOneRule } from '../../gateway/features/rules/read-rules.ts';
+import { toList } from '../../gateway/features/rules/rule.ts';
+import type { RuleMark, RuleOptions } from '../../gateway/features/rules/rule.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { splitStep } from '../normalize-step.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
@@ -162,7 +162,7 @@ function includes(first: readonly string[] | undefined, later: readonly string[]
 
 /** What is wrong with the expression of a rule; undefined if it can be used. Its code is loaded only then. */
 export async function expressionProblem(name: string, when: string): Promise<string | undefined> {
-  const { compileExpression } = await import('../../gateway/middleware/steps/rules/expression.ts');
+  const { compileExpression } = await import('../../gateway/features/rules/expression.ts');
   try {
     compileExpression(when, `${name}.when`);
     return undefined;

@@ -1,6 +1,6 @@
 // Checks the names of servers, and the keys of one server against each other. Problems never repeat values of variables, headers and URLs,
 // which may be secrets.
-import { eraOf } from '../../gateway/dialect/revisions.ts';
+import { eraOf } from '../../mcp/eras/revisions.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import { TRANSPORTS } from './server-shape.ts';

@@ -2,7 +2,7 @@
 // flags. Null counts as absent, as YAML reads an empty value as null.
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
-import { isObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
 import type { Shape } from './shape.ts';
 import { didYouMean } from './suggest.ts';
 

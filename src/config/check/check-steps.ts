@@ -1,7 +1,7 @@
 // Checks that the steps of a configuration exist and accept their options. Does not load files.
-import { STEP_ORDER, findBuiltIn } from '../../gateway/middleware/chain/step-order.ts';
-import type { StepFactory } from '../../gateway/middleware/chain/step-order.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { STEP_ORDER, findBuiltIn } from '../../gateway/features/step-order.ts';
+import type { StepFactory } from '../../gateway/features/step-order.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';

@@ -1,8 +1,8 @@
 // The schema of a configuration: Parley's own keys and those of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Codex and Gemini
 // CLI, whose files are read unchanged. schema/parley.config.schema.json is generated from it.
-import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS } from '../../gateway/middleware/steps/rules/rule.ts';
-import { DEFAULT_LIMITS } from '../../shared/limits.ts';
-import type { Limits } from '../../shared/limits.ts';
+import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS } from '../../gateway/features/rules/rule.ts';
+import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
+import type { Limits } from '../../kernel/base/limits.ts';
 import { LOG_LEVELS, SHARING } from '../settings.ts';
 import { AUTH } from './auth-shape.ts';
 import { ABOUT_SHARING, PIN_SETTINGS, RATE, SERVER } from './server-shape.ts';

@@ -1,6 +1,6 @@
 // The keys of one server: Parley's own, and those of the clients whose files are read unchanged.
-import { ALL_REVISIONS, ERAS } from '../../gateway/dialect/revisions.ts';
-import { RATE_PATTERN } from '../../shared/rate.ts';
+import { ALL_REVISIONS, ERAS } from '../../mcp/eras/revisions.ts';
+import { RATE_PATTERN } from '../../kernel/base/rate.ts';
 import { SHARING } from '../settings.ts';
 import { MAX_MS, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
 import type { TypeOf } from './shape.ts';

@@ -1,6 +1,6 @@
 // Finds all problems of a configuration. Pure: files and environment have been read before.
-import { isNetwork } from '../../gateway/accept/http/client-address.ts';
-import { MIN_KEY_LENGTH } from '../../shared/crypto/state-keys.ts';
+import { isNetwork } from '../../mcp/listen/http/client-address.ts';
+import { MIN_KEY_LENGTH } from '../../kernel/crypto/state-keys.ts';
 import { checkAuth, checkLogin } from './check-auth.ts';
 import { checkRules } from './check-rules.ts';
 import { checkServer, checkServerNames, toServerName } from './check-server.ts';

@@ -1,7 +1,7 @@
 // Converts what other clients write in their own way: names of variables in place of values (Codex), and servers of one project (Claude
 // Code). Runs before variables are filled in.
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import type { ConfigPath, SourcePositions, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS } from '../check/schema.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { findConfig } from './find-config.ts';
-import { userFolder } from '../../shared/secrets/own-folders.ts';
+import { userFolder } from '../../kernel/secrets/own-folders.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parley-find-'));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -1,7 +1,7 @@
 // Finds the configuration file: the named one, else one in the working folder, else the user's own.
 import { existsSync, statSync } from 'node:fs';
 import { posix, win32 } from 'node:path';
-import { userFolder } from '../../shared/secrets/own-folders.ts';
+import { userFolder } from '../../kernel/secrets/own-folders.ts';
 
 export interface Environment {
   /** The only environment that is read. */

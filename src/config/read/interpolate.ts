@@ -4,7 +4,7 @@
 // Other text stays unchanged, as it may be meant for a shell.
 import { execFileSync } from 'node:child_process';
 import { basename, sep, resolve } from 'node:path';
-import { MAX_SECRET_FILE_BYTES } from '../../shared/limits.ts';
+import { MAX_SECRET_FILE_BYTES } from '../../kernel/base/limits.ts';
 import { toPathId } from '../check/config-problems.ts';
 import type { ConfigPath, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS, TOP_KEYS } from '../check/schema.ts';

@@ -2,8 +2,8 @@
 // list of problems. Reads only the environment that it is given.
 import { basename, dirname, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
-import { MAX_CONFIG_FILE_BYTES } from '../../shared/limits.ts';
-import { userFolder } from '../../shared/secrets/own-folders.ts';
+import { MAX_CONFIG_FILE_BYTES } from '../../kernel/base/limits.ts';
+import { userFolder } from '../../kernel/secrets/own-folders.ts';
 import { narrowTrust } from '../apply/narrow-trust.ts';
 import { checkOnDisk } from '../check/check-on-disk.ts';
 import { ConfigProblems } from '../check/config-problems.ts';

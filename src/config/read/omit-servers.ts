@@ -2,7 +2,7 @@
 // run without them.
 import { networkInterfaces, hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { realPath } from '../../shared/files/paths.ts';
+import { realPath } from '../../kernel/files/paths.ts';
 import type { ConfigPath, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS } from '../check/schema.ts';
 import type { ConfigInput, ListenInput } from '../check/schema.ts';

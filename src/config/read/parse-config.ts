@@ -2,7 +2,7 @@
 // recognized by the name of the file, or by its beginning.
 import type * as Yaml from 'yaml';
 import type { Document, ParsedNode } from 'yaml';
-import { isObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
 import { SourcePositions, ConfigProblems } from '../check/config-problems.ts';
 import type { ConfigPath } from '../check/config-problems.ts';
 import { parseJson, ConfigSyntaxError } from './parse-json.ts';

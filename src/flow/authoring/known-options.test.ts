@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createServer } from '../../server/create-server.ts';
-import { createLog } from '../../shared/log.ts';
+import { createServer } from '../../sdk/server/create-server.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';

@@ -1,7 +1,7 @@
 // Options of questions, named as in terminal prompts and forms, and the check of their names at run time.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import type { JsonObject } from '../../protocol/message.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Complaint, Kind, Words } from '../question/question.ts';
 import type { Span } from './span.ts';
 import type { StepOptions } from './step.ts';

@@ -1,5 +1,5 @@
 // A time span: a number of milliseconds, or `300ms`, `30s`, `5m`, `1h`, `2d`.
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 
 export type Span = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 

@@ -1,6 +1,6 @@
 // Types for the steps of a flow: their context, their options, the tools that they call, and what their results may be.
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import type { FileRef } from '../question/check-answer.ts';
 import type { AwaitedEvent } from './options.ts';
 import type { Span } from './span.ts';

@@ -4,11 +4,11 @@
 // answer counts once.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Exchange, Ask } from '../../protocol/exchange.ts';
-import { isAnonymous } from '../../shared/anonymous.ts';
-import { randomId } from '../../shared/crypto/ids.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { pause } from '../../shared/timing.ts';
+import type { Exchange, Ask } from '../../kernel/exchange.ts';
+import { isAnonymous } from '../../kernel/base/anonymous.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { pause } from '../../kernel/base/timing.ts';
 import { toDurationMs } from '../define.ts';
 import { earlyEndOf, isEnded, toOwner, peopleOf } from '../header.ts';
 import type { Header } from '../journal.ts';

@@ -1,11 +1,11 @@
 // Applies the reply to a round: answers, or a change to earlier answers. Every round accepts `{"edit": {"city": "Rome"}}` or `{"back":
 // true}` in place of its answers. A model may have sent a change, so it never counts as a person's own answer; questions that need one are
 // asked again.
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { pause } from '../../shared/timing.ts';
-import { shorten } from '../../shared/visible.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { pause } from '../../kernel/base/timing.ts';
+import { shorten } from '../../kernel/base/visible.ts';
 import type { Via } from '../journal.ts';
 import { isFileRef } from '../question/check-answer.ts';
 import type { Question } from '../question/question.ts';

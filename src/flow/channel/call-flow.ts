@@ -1,16 +1,16 @@
 // Runs a flow for a tools/call. Arguments count as answers; the other questions are asked in any way the client supports, round by round,
 // until the flow ends.
-import type { Exchange } from '../../protocol/exchange.ts';
-import { readReceiptRequest, readStartId } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { readOptionalObject } from '../../protocol/message.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { toToolResult } from '../../server/tools.ts';
-import { isAnonymous } from '../../shared/anonymous.ts';
-import { cancelledBy, isGone } from '../../shared/cancelled-error.ts';
-import { rejectOnAbort } from '../../shared/timing.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import { readReceiptRequest, readStartId } from '../../kernel/interaction.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { readOptionalObject } from '../../kernel/message.ts';
+import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import { toToolResult } from '../../sdk/server/tools.ts';
+import { isAnonymous } from '../../kernel/base/anonymous.ts';
+import { cancelledBy, isGone } from '../../kernel/base/cancelled-error.ts';
+import { rejectOnAbort } from '../../kernel/base/timing.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf, shareOf, isEnded, hasSameQuestions } from '../header.ts';

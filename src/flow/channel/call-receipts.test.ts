@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { Exchange } from '../../protocol/exchange.ts';
-import type { ReceiptRequest } from '../../protocol/interaction.ts';
-import { RECEIPT, readReceiptRequest } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import type { ReceiptRequest } from '../../kernel/interaction.ts';
+import { RECEIPT, readReceiptRequest } from '../../kernel/interaction.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';

@@ -1,13 +1,13 @@
 // Results of called flows that their client may not have yet. Until it has, a result stays in the store for the next call.
-import type { Exchange } from '../../protocol/exchange.ts';
-import { RECEIPT } from '../../protocol/interaction.ts';
-import type { ReceiptRequest } from '../../protocol/interaction.ts';
-import { isObject, readString } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { RequestHandler } from '../../server/server.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { RESULT_READ_MS } from '../../shared/limits.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import { RECEIPT } from '../../kernel/interaction.ts';
+import type { ReceiptRequest } from '../../kernel/interaction.ts';
+import { isObject, readString } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { RequestHandler } from '../../sdk/server/server.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { RESULT_READ_MS } from '../../kernel/base/limits.ts';
 import { isOwner, isEnded } from '../header.ts';
 import type { Sessions } from '../session/sessions.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';

@@ -1,5 +1,5 @@
 // Questions for a client that cannot be asked: optional ones are skipped, and the rest is told to the model, which may give answers as arguments.
-import type { JsonObject } from '../../protocol/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import { isRequired } from '../question/answer-schema.ts';
 import type { Question } from '../question/question.ts';
 

@@ -1,9 +1,9 @@
 // Converts a round of questions to one request to the client, and reads the answers back. Client forms are flat and know few types, so
 // fields of forms become top-level fields, and choices that are not text travel as text. Secrets and files do not belong in a client's
 // form; Parley's page asks for them.
-import type { Ask } from '../../protocol/exchange.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import type { Ask } from '../../kernel/exchange.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { toLabel } from '../engine/question-spec.ts';
 import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';

@@ -1,8 +1,8 @@
 // A client without a connection whose call was kept and then lost, because the process died: its user calls the tool afresh.
 import { expect, it } from 'vitest';
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { readSuspended } from '../../protocol/target.ts';
+import type { Ask, Exchange } from '../../kernel/exchange.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { readSuspended } from '../../kernel/target.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';

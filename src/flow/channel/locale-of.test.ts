@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
 import { localeOf } from './locale-of.ts';
 
 function calledWith({ locale, header }: { locale?: unknown; header?: string | string[] }): Exchange {

@@ -1,8 +1,8 @@
 // Reads the language of a new session from `_meta` of the request, else from the Accept-Language header, which a gateway passes on.
-import type { Exchange } from '../../protocol/exchange.ts';
-import { LANGUAGES } from '../../protocol/interaction.ts';
-import { isObject, toInvalid } from '../../protocol/message.ts';
-import { languagesOf } from '../../shared/http.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import { LANGUAGES } from '../../kernel/interaction.ts';
+import { isObject, toInvalid } from '../../kernel/message.ts';
+import { languagesOf } from '../../kernel/base/http.ts';
 import type { Catalogue } from '../question/question.ts';
 
 const LOCALE = 'mcp-parley/locale';

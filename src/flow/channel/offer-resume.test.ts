@@ -1,12 +1,12 @@
 // What a call that went away has left, when its caller comes again.
 import { expect, it } from 'vitest';
-import type { Exchange } from '../../protocol/exchange.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import type { ManualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { reserveSessionId, offerResume } from './abandoned-sessions.ts';
 import { CallReceipts } from './call-receipts.ts';

@@ -1,7 +1,7 @@
 // A process that was silent for too long: another one has continued the session of its call, and the call waits for the outcome.
 import { expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
+import type { Ask, Exchange } from '../../kernel/exchange.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';

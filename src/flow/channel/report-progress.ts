@@ -1,9 +1,9 @@
 // Reports progress to the client of a waiting call: the progress of steps, whom the flow waits for, and that a form is still open.
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { PromptStep } from '../../protocol/form/prompt.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import type { Clock } from '../../shared/clock.ts';
+import type { Ask, Exchange } from '../../kernel/exchange.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { PromptStep } from '../../kernel/form/prompt.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf, callerQuestions } from '../header.ts';
 import type { Sessions } from '../session/sessions.ts';

@@ -1,9 +1,9 @@
 // A result that has left its process before the client has read it.
 import { expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { RESULT_READ_MS } from '../../shared/limits.ts';
+import type { Ask, Exchange } from '../../kernel/exchange.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { RESULT_READ_MS } from '../../kernel/base/limits.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';

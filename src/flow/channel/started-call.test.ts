@@ -1,11 +1,11 @@
 // Calls with a start id, in processes that share a store.
 import { expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
-import { START_ID } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { readSuspended } from '../../protocol/target.ts';
-import { RESULT_READ_MS } from '../../shared/limits.ts';
+import type { Ask, Exchange } from '../../kernel/exchange.ts';
+import { START_ID } from '../../kernel/interaction.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { readSuspended } from '../../kernel/target.ts';
+import { RESULT_READ_MS } from '../../kernel/base/limits.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { memoryStore } from '../store/memory.ts';

@@ -1,8 +1,8 @@
 // A call whose questions are for our page is kept while it waits, and no longer. Its client may come back for it.
 import { expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
-import type { Exchange } from '../../protocol/exchange.ts';
-import { readSuspended } from '../../protocol/target.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import { readSuspended } from '../../kernel/target.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { manualClock } from '../testing/manual-clock.ts';

@@ -2,14 +2,14 @@
 // back, and nothing is stored. If the state is too large, or a question cannot be asked this way, the session moves to the store and the
 // call waits. A call with a start id has its session in the store from the start, so that any process finds it when the call is repeated;
 // its state only names the session.
-import { META } from '../../gateway/dialect/meta.ts';
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { toSuspended } from '../../protocol/target.ts';
-import type { ResumedCall } from '../../protocol/target.ts';
-import { isAnonymous } from '../../shared/anonymous.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { META } from '../../mcp/eras/meta.ts';
+import type { Ask, Exchange } from '../../kernel/exchange.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { toSuspended } from '../../kernel/target.ts';
+import type { ResumedCall } from '../../kernel/target.ts';
+import { isAnonymous } from '../../kernel/base/anonymous.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { isEnded, toOwner, toStoredShare, toDueAt, hasOverdue, waitsForPeopleOrEvents } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';

@@ -3,18 +3,18 @@
 // other tools it asks for all required arguments first and calls the tool with them.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../../client/client.ts';
-import { connect } from '../../client/connect.ts';
-import type { ConnectOptions } from '../../client/types.ts';
-import { FlowRun, CANCEL, DECLINE, describeRefusal } from '../../gateway/flow/play/flow-run.ts';
-import type { FlowOutcome, PromptContext, PromptHandlers } from '../../gateway/flow/play/flow-run.ts';
-import { NOTICES, PromptInbox } from '../../gateway/flow/play/prompt-inbox.ts';
-import type { Address } from '../../gateway/upstream/address.ts';
-import type { Prompt, Choice, Validation } from '../../protocol/form/prompt.ts';
-import { START_ID, takesStartIds } from '../../protocol/interaction.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { ProtocolError, GatewayError } from '../../shared/errors.ts';
+import type { Client } from '../../sdk/client/client.ts';
+import { connect } from '../../sdk/client/connect.ts';
+import type { ConnectOptions } from '../../sdk/client/types.ts';
+import { FlowRun, CANCEL, DECLINE, describeRefusal } from '../../mcp/flow/flow-run.ts';
+import type { FlowOutcome, PromptContext, PromptHandlers } from '../../mcp/flow/flow-run.ts';
+import { NOTICES, PromptInbox } from '../../mcp/flow/prompt-inbox.ts';
+import type { Address } from '../../mcp/connect/address.ts';
+import type { Prompt, Choice, Validation } from '../../kernel/form/prompt.ts';
+import { START_ID, takesStartIds } from '../../kernel/interaction.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { ProtocolError, GatewayError } from '../../kernel/base/errors.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint } from '../question/question.ts';
 

@@ -2,7 +2,7 @@
 // there becomes a mistake of the flow (FLOW_MISUSED), which fails the session, or parks it if its version is new. Nothing else throws.
 // 1. A function that must answer at once and returns a promise is a mistake, too; the promise is never left unhandled.
 // 2. A value is read once: what was checked is what is kept, even if its getters return something else later.
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 
 /** Calls a function of the author that answers at once. `what` names it, for the log and for the operator. */
 export function callAuthor<T>(what: string, work: () => T): T {

@@ -6,7 +6,7 @@
 // 4. An entry that no longer fits its question (new rules, new text of a consent) is skipped, and the question is asked again.
 // 5. The early end of a session comes last: everything pending rejects, and from then on only cleanup steps are accepted.
 // 6. A run waits only for the body and for running steps. It neither starts steps nor writes to the store.
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { ReplayEntry } from '../fold.ts';
 import type { JournalEntry, StepEntry } from '../journal.ts';
 import type { Complaint } from '../question/question.ts';

@@ -15,7 +15,7 @@ import type { AnySchema, ChoiceOption, EventOptions, PersonOptions } from '../au
 import { toMs } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { StepContext, StepOptions } from '../authoring/step.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { checkProgress, requireText } from './author-code.ts';
 import { toNumber, toUuid } from './body-environment.ts';
 import type { BodyRun } from './body-run.ts';

@@ -3,7 +3,7 @@
 import type { AnyFlow } from '../define.ts';
 import type { ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { readThrown } from './author-code.ts';
 import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
 import type { BodyRun } from './body-run.ts';

@@ -1,5 +1,5 @@
 // Errors of bodies: mistakes of their authors, and errors of steps as the journal has them.
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { StepEntry } from '../journal.ts';
 import { readThrown, toReadable } from './author-code.ts';
 import { authorLineOf, isPackageLine } from './author-line.ts';

@@ -3,7 +3,7 @@ import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 
 it('ask.now() does not go back with the clock of the machine', async () => {
   let time = 1_790_000_000_000;

@@ -1,12 +1,12 @@
 // A question as the author wrote it, its conversion to what is shown and asked, and the validation of its answer. Fields are built only when
 // needed: a replay meets every question that was answered long ago, and shows only the last.
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { requirePattern } from '../../protocol/form/pattern.ts';
-import type { Choice, Prompt, PromptType, Validation } from '../../protocol/form/prompt.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { isStandardSchema, toJsonSchema, validateStandard } from '../../server/schema.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { requirePattern } from '../../kernel/form/pattern.ts';
+import type { Choice, Prompt, PromptType, Validation } from '../../kernel/form/prompt.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { isStandardSchema, toJsonSchema, validateStandard } from '../../sdk/server/schema.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import type { AnySchema, AskOptions, ChoiceOption } from '../authoring/options.ts';
 import { toMs } from '../authoring/span.ts';

@@ -1,6 +1,6 @@
 // Every span of a flow is checked against that of its session: a span that can never pass within it is a mistake of the author, and the error
 // names both figures. Spans that have a default are not: the session simply ends first.
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { toMs, toSpanText } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
 import type { BodyRun } from './body-run.ts';

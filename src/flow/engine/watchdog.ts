@@ -5,8 +5,8 @@
 // 3. It never acts while a debugger is attached, or where the process could not be put in order afterwards; then it only reports the line.
 import { pathToFileURL } from 'node:url';
 import type { MessagePort, Worker } from 'node:worker_threads';
-import { GatewayError } from '../../shared/errors.ts';
-import { forgetStrays } from '../../shared/stray-promises.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { forgetStrays } from '../../kernel/base/stray-promises.ts';
 import { OWN_FOLDER } from './author-line.ts';
 import { WATCHDOG_CODE } from './watchdog-thread.ts';
 

@@ -1,6 +1,6 @@
 // The process that explores flows. It loads the file inside the sandbox, walks through its flows, and reports the findings or the violation
 // to its parent.
-import { describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
+import { describeImportError } from '../../kernel/files/import-fresh.ts';
 import { explore } from './explore.ts';
 import { toExploredFlows } from './exploration.ts';
 import type { ExploredFlows, Stop } from './exploration.ts';

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isObject } from '../../protocol/message.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { Log } from '../../shared/log.ts';
+import { isObject } from '../../kernel/message.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import type { Log } from '../../kernel/base/log.ts';
 import type { AnyFlow } from '../define.ts';
 import type { QuestionSpec } from '../engine/question-spec.ts';
 

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { ExploreReport } from './child.ts';
 import type { ExploredFlows } from './exploration.ts';
 import { SandboxProcess } from './sandbox-process.ts';

@@ -1,7 +1,7 @@
 // Finds the questions of a flow by running it with made-up answers: which exist, which are always asked, and which may be asked together.
 // It runs the author's code, so it belongs in the sandbox of explore-file.ts.
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
 import type { AnyFlow } from '../define.ts';
 import type { QuestionSpec, QuestionOptions } from '../engine/question-spec.ts';
 import { NOTHING_FOUND, toRoundKey, uniqueStops } from './exploration.ts';

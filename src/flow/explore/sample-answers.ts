@@ -1,8 +1,8 @@
 // Made-up answers, two of each kind: what is equal for both does not depend on the answer. Consent is never made up.
 import type { QuestionSpec } from '../engine/question-spec.ts';
 import type { FormFields } from '../authoring/fields.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 
 export type Variant = 'a' | 'b';
 

@@ -5,7 +5,7 @@ import { dirname, sep } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { disableWatchdog } from '../engine/watchdog.ts';
-import { importFresh } from '../../gateway/middleware/load/import-fresh.ts';
+import { importFresh } from '../../kernel/files/import-fresh.ts';
 import { findExportedFlows } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 

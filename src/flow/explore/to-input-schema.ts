@@ -2,8 +2,8 @@
 // only for the rest.
 import type { AnyFlow } from '../define.ts';
 import { toQuestionField, toQuestionFields } from '../engine/question-spec.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';
 import type { Exploration, FoundQuestion } from './exploration.ts';
 

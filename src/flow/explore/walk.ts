@@ -1,6 +1,6 @@
 // Walks one path through a body with made-up answers, until it reads the result of a step or asks for consent, which is never made up.
 // Writes nothing and runs no step.
-import { systemClock } from '../../shared/clock.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
 import type { FormFields } from '../authoring/fields.ts';
 import type { AnyFlow } from '../define.ts';
 import { authorLineOf, findAuthorLine } from '../engine/author-line.ts';

@@ -8,7 +8,7 @@ import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { conditionOf, parkedReason } from '../header.ts';
 import { leaveAnswers, leaveCancel, leaveRetry } from './leave-request.ts';

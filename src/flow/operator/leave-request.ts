@@ -2,8 +2,8 @@
 // the code, the keys and the client, and carries them out within seconds.
 // 1. Each request is one commit that fails if the session has changed, so it never breaks a turn of a live process.
 // 2. Secrets and files are never left in a store.
-import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { earlyEndOf, isEnded, conditionOf } from '../header.ts';
 import type { OperatorRequest, Header } from '../journal.ts';
 import { checkAnswer } from '../question/check-answer.ts';

@@ -7,7 +7,7 @@ import type { SessionOptions } from '../session/session-context.ts';
 import { afterSteps } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { findSession } from './find-sessions.ts';
 

@@ -1,6 +1,6 @@
 // The child process that replays open sessions against new code. It is confined: it has no I/O and no store. The parent sends it journals one
 // by one, and it answers with a verdict on each.
-import { describeImportError } from '../../gateway/middleware/load/import-fresh.ts';
+import { describeImportError } from '../../kernel/files/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
 import { enterSandbox, loadInSandbox, NO_FLOWS } from '../explore/sandbox.ts';
 import type { SandboxFailure } from '../explore/sandbox-process.ts';

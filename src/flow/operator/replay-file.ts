@@ -1,7 +1,7 @@
 // Replays open sessions against a file of new code, in a sandboxed process.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { SandboxProcess } from '../explore/sandbox-process.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { ReplayVerdict } from './replay-verdict.ts';

@@ -7,7 +7,7 @@ import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { replayVerdict } from './replay-verdict.ts';
 
 const me = { principal: 'me' };

@@ -1,6 +1,6 @@
 // The JSON Schema of an answer, for tool arguments, forms and models.
-import type { JsonObject } from '../../protocol/message.ts';
-import type { Choice } from '../../protocol/form/prompt.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { Choice } from '../../kernel/form/prompt.ts';
 import type { Field } from './question.ts';
 
 type Asked = Field & { fields?: Record<string, Field> | undefined };

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkAnswer } from './check-answer.ts';
-import { matchesPattern, requirePattern } from '../../protocol/form/pattern.ts';
-import type { Prompt, Validation } from '../../protocol/form/prompt.ts';
+import { matchesPattern, requirePattern } from '../../kernel/form/pattern.ts';
+import type { Prompt, Validation } from '../../kernel/form/prompt.ts';
 import type { Field, Kind } from './question.ts';
 
 function asked(kind: Kind, validation: Validation = {}, more: Partial<Prompt> = {}): Field {

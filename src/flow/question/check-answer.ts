@@ -2,11 +2,11 @@
 // 1. Nothing from a peer reaches the body unchecked, and nothing is coerced: "5" is not a number.
 // 2. Absent, null and "" count as no answer, so the default applies, if there is one.
 import { isDeepStrictEqual } from 'node:util';
-import type { ProblemCode, CheckedValue } from '../../protocol/form/answer-problem.ts';
-import { checkNumber, checkText, hasFormat } from '../../protocol/form/check-field.ts';
-import type { Choice } from '../../protocol/form/prompt.ts';
-import { cachedSchemaCheck, toReason } from '../../protocol/json-schema.ts';
-import { isObject } from '../../protocol/message.ts';
+import type { ProblemCode, CheckedValue } from '../../kernel/form/answer-problem.ts';
+import { checkNumber, checkText, hasFormat } from '../../kernel/form/check-field.ts';
+import type { Choice } from '../../kernel/form/prompt.ts';
+import { cachedSchemaCheck, toReason } from '../../kernel/json-schema.ts';
+import { isObject } from '../../kernel/message.ts';
 import type { Complaint, Field, Kind } from './question.ts';
 
 type AnswerCheck = { value: unknown; from: 'given' | 'default' } | { complaint: Complaint };

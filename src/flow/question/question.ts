@@ -1,8 +1,8 @@
 // A question as plain JSON, the same for every channel. It is in the header of its session while it waits, so that it can be shown and
 // answered without running the body. Also its words, and the fingerprints of what was shown, to which consents and reused answers are bound.
 import { hash } from 'node:crypto';
-import type { Prompt, PromptType, PromptStep } from '../../protocol/form/prompt.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import type { Prompt, PromptType, PromptStep } from '../../kernel/form/prompt.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 
 /** Kinds of questions. On the wire `choices` and `form` are `custom`. */
 export type Kind = PromptType | 'choices' | 'form';

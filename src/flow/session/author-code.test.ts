@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { until } from '../../../tests/helpers/until.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import type { Ask } from '../authoring/ask.ts';
 import { f } from '../authoring/fields.ts';
 import { flow } from '../define.ts';

@@ -4,7 +4,7 @@ import { until } from '../../../tests/helpers/until.ts';
 import { flow } from '../define.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { Sessions } from './sessions.ts';
 
 const me = { principal: 'me' };

@@ -1,8 +1,8 @@
 // Leases of running sessions: between turns of one process, and when the store is unavailable.
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
-import { systemClock } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
 import { flow } from '../define.ts';
 import { memoryStore } from '../store/memory.ts';
 import type { FlowStore } from '../store/store.ts';

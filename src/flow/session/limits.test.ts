@@ -3,7 +3,7 @@ import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import type { FlowOptions } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import type { FlowLimits } from './flow-limits.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';

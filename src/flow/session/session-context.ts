@@ -1,12 +1,12 @@
 // What all code about sessions shares: the store, the clock, the log, the limits and the options of the server.
-import { atOnce } from '../../shared/stray-promises.ts';
-import { systemClock } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { randomId } from '../../shared/crypto/ids.ts';
-import { toSafeLog } from '../../shared/log.ts';
-import type { Log } from '../../shared/log.ts';
-import { createSealer } from '../../shared/crypto/seal.ts';
-import type { Sealer } from '../../shared/crypto/seal.ts';
+import { atOnce } from '../../kernel/base/stray-promises.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
+import { toSafeLog } from '../../kernel/base/log.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import { createSealer } from '../../kernel/crypto/seal.ts';
+import type { Sealer } from '../../kernel/crypto/seal.ts';
 import type { ToolCallerOption } from '../authoring/step.ts';
 import type { Checks } from '../engine/run-input.ts';
 import { readExplored } from '../explore/exploration.ts';

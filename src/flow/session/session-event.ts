@@ -1,8 +1,8 @@
 // Events of sessions that no current request caused.
-import type { Log } from '../../shared/log.ts';
+import type { Log } from '../../kernel/base/log.ts';
 import { findPlace } from '../engine/misuse.ts';
 import type { Header } from '../journal.ts';
-import type { PromptStep } from '../../protocol/form/prompt.ts';
+import type { PromptStep } from '../../kernel/form/prompt.ts';
 import type { Turn } from './turn/turn.ts';
 
 export type SessionEvent =

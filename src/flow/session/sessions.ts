@@ -1,6 +1,6 @@
 // The sessions of a set of flows: every operation on one, each answered with the turn it leads to. Channels and wire use only this.
-import { transition } from '../../gateway/flow/flow-states.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { transition } from '../../mcp/flow/flow-states.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { AnyFlow } from '../define.ts';
 import type { IncomingAnswer } from '../engine/match-answer.ts';
 import { toExplored, NOTHING_FOUND } from '../explore/exploration.ts';

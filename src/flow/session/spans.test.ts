@@ -6,7 +6,7 @@ import type { FlowOptions } from '../define.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { unanswered } from '../testing/play-flow.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { testFlow } from '../../testing/test-flow.ts';
 import type { FlowLimits } from './flow-limits.ts';
 import { Sessions } from './sessions.ts';

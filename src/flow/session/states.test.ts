@@ -2,12 +2,12 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
-import { ERRORS } from '../../shared/error-table.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { createLog } from '../../kernel/base/log.ts';
+import { ERRORS } from '../../kernel/base/error-table.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { Sessions } from './sessions.ts';
-import { TRANSITIONS, transition } from '../../gateway/flow/flow-states.ts';
-import type { FlowState, StateEvent } from '../../gateway/flow/flow-states.ts';
+import { TRANSITIONS, transition } from '../../mcp/flow/flow-states.ts';
+import type { FlowState, StateEvent } from '../../mcp/flow/flow-states.ts';
 
 const me = { principal: 'me' };
 const EVENTS: StateEvent[] = ['begin', 'prompt', 'respond', 'reject', 'complete', 'cancel', 'fail', 'expire'];

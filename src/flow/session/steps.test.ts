@@ -6,7 +6,7 @@ import { f } from '../authoring/fields.ts';
 import type { StepOptions } from '../authoring/step.ts';
 import { flow } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';
 

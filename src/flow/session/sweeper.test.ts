@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
 import { flow } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';

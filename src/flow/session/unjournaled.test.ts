@@ -13,7 +13,7 @@ import { flow } from '../define.ts';
 import 'undici'; // as a gateway has it: Node's fetch then uses its connections
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 
 const silent = createLog({ level: 'silent' });
 const folder = mkdtempSync(join(tmpdir(), 'parley-body-'));

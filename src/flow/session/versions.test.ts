@@ -5,7 +5,7 @@ import { msg } from '../question/question.ts';
 import { flow } from '../define.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';

@@ -8,7 +8,7 @@ import WebSocket, { WebSocketServer } from 'ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { testFlow } from '../../testing/test-flow.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';

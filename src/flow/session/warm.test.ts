@@ -5,7 +5,7 @@ import type { Random } from '../../../tests/helpers/flow-programs.ts';
 import { flow } from '../define.ts';
 import { memoryStore } from '../store/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';
 import type { Turn } from './turn/turn.ts';

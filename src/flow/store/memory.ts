@@ -1,7 +1,7 @@
 // A store in the memory of this process. Every operation is synchronous inside, so operations cannot interleave. Sessions are kept as text,
 // which isolates them from their callers and is small. A limited number of ended sessions is remembered.
-import { systemClock } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
 import { isEnded, networkOfShare } from '../header.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import { SessionPacker } from './session-packer.ts';

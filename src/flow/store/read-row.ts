@@ -1,8 +1,8 @@
 // Reads rows that a durable store has kept. A damaged one (a disk error, a hand that changed it) is STORE_FAILED with its name, and does not hide the
 // others from a list.
-import { isObject } from '../../protocol/message.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { createLog } from '../../shared/log.ts';
+import { isObject } from '../../kernel/message.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import type { Header, JournalEntry } from '../journal.ts';
 import { toShortId } from '../session/session-id.ts';
 

@@ -1,5 +1,5 @@
 // Sessions and entries for the suites of the stores.
-import { randomId } from '../../shared/crypto/ids.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
 import type { AnswerEntry, Header, StartEntry } from '../journal.ts';
 import type { SessionLimits } from './store.ts';
 

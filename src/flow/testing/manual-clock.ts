@@ -1,5 +1,5 @@
 // A clock that moves only by hand.
-import type { Clock } from '../../shared/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
 
 export interface ManualClock extends Clock {
   /** Moves the time forward and runs the due callbacks in order. */

@@ -1,6 +1,6 @@
 // Plays a flow over one store in processes that may crash, with a clock that moves only if nothing else can happen. The next process
 // repeats the request of a crashed one, as a client without an answer would. Every turn replays the body.
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts';
 import type { AnyFlow } from '../define.ts';

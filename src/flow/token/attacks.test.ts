@@ -1,8 +1,8 @@
 // Attacks on both token formats.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson } from '../../shared/canonical-json.ts';
-import { randomId } from '../../shared/crypto/ids.ts';
+import { canonicalJson } from '../../kernel/base/canonical-json.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
 import type { AnswerEntry, Header } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';

@@ -5,7 +5,7 @@ import { flow } from '../define.ts';
 import type { FlowOptions } from '../define.ts';
 import type { FlowStore } from '../store/store.ts';
 import { memoryStore } from '../store/memory.ts';
-import { createLog } from '../../shared/log.ts';
+import { createLog } from '../../kernel/base/log.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';
 import type { TokenOptions, Tokens } from './tokens.ts';

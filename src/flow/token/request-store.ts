@@ -1,8 +1,8 @@
 // The store of one request whose session travels in a token. Each request has its own, so that two forks of a session never meet.
 // Spent turns, files and secrets go to a shared store, if there is one.
-import { systemClock } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import type { WarmSession } from '../session/turn/turn-runner.ts';
 import { memoryStore } from '../store/memory.ts';

@@ -4,10 +4,10 @@
 // authenticated. All failures look the same to a client.
 import { createHash, createHmac, createSecretKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from '../../shared/crypto/seal.ts';
-import { refuseShort } from '../../shared/crypto/state-keys.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
+import { decrypt, encrypt, NONCE_BYTES, TAG_BYTES, toKey } from '../../kernel/crypto/seal.ts';
+import { refuseShort } from '../../kernel/crypto/state-keys.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 
 const SEALED_PREFIX = 'f1.';
 const PREFIX_BYTES = Buffer.from(SEALED_PREFIX);

@@ -2,10 +2,10 @@
 // canonical JSON of the first two. It is signed, not encrypted: the holder can read the answers. It is for clients and servers that know no
 // other format; Parley's own is the default. A token without a signature is never valid.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { isObject } from '../../protocol/message.ts';
-import { canonicalJson } from '../../shared/canonical-json.ts';
-import { systemClock } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
+import { isObject } from '../../kernel/message.ts';
+import { canonicalJson } from '../../kernel/base/canonical-json.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
 import { toCompactSession } from './compact-session.ts';

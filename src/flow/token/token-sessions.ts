@@ -1,7 +1,7 @@
 // Sessions whose state travels with the client. Each request opens a token and seals the next one; nothing stays in this process between
 // requests. So a request waits for its steps, which no process could continue later.
 import { hash } from 'node:crypto';
-import { GatewayError } from '../../shared/errors.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { toDurationMs } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 import { BodyRun } from '../engine/body-run.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { randomId } from '../../shared/crypto/ids.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../journal.ts';
 import { memoryStore } from '../store/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';

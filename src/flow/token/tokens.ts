@@ -2,12 +2,12 @@
 // An old token that is sent again forks the session. The idempotency key of a step is the same on every fork, so its receiver can reject
 // the second; where that is not enough, `spend` with a store lets each token be used once.
 import { createHash, hash } from 'node:crypto';
-import { isObject } from '../../protocol/message.ts';
-import { canonicalJson } from '../../shared/canonical-json.ts';
-import { systemClock } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { isObject } from '../../kernel/message.ts';
+import { canonicalJson } from '../../kernel/base/canonical-json.ts';
+import { systemClock } from '../../kernel/base/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Header, JournalEntry } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 import { fromCbor, toCbor } from './cbor.ts';

@@ -2,16 +2,16 @@
 // by a form if it shows forms. They are asked when `notify` is called, and when they connect while the question is open.
 // 1. A client shows one form at a time. 2. A form is withdrawn when its question is no longer open for that person.
 // 3. An answer that may not come from a person is ignored, and the question stays open for the page and other clients.
-import { INSTANT_MS, HumanCheck } from '../../gateway/ask/human-check.ts';
-import type { ClientView, Ask } from '../../protocol/exchange.ts';
-import { flowOf } from '../../protocol/interaction.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { Watcher } from '../../protocol/target.ts';
-import { isAnonymous } from '../../shared/anonymous.ts';
-import { ticksOf } from '../../shared/clock.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { INSTANT_MS, HumanCheck } from '../../people/human-check.ts';
+import type { ClientView, Ask } from '../../kernel/exchange.ts';
+import { flowOf } from '../../kernel/interaction.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { Watcher } from '../../kernel/target.ts';
+import { isAnonymous } from '../../kernel/base/anonymous.ts';
+import { ticksOf } from '../../kernel/base/clock.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { answerWithRetry } from '../channel/apply-reply.ts';
 import { needsPage, toGivenAnswers, toFormAsk } from '../channel/client-form.ts';
 import { peopleOf, questionsFor, wasNotified, isEnded } from '../header.ts';

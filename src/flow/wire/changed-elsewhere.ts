@@ -6,7 +6,7 @@ import type { Sessions } from '../session/sessions.ts';
 import { callerQuestions, isEnded } from '../header.ts';
 import { withOutcome } from '../session/ending/ended-record.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
-import { pause } from '../../shared/timing.ts';
+import { pause } from '../../kernel/base/timing.ts';
 
 /** As often as a shared store is polled for due sessions. */
 const LOOK_MS = 5000;

@@ -1,8 +1,8 @@
 // The HTTP endpoint for events: one POST of JSON to a sealed URL. A GET changes nothing. An invalid URL gets no explanation.
-import { readRequestBody } from '../../gateway/accept/http/http-post.ts';
-import { ERRORS } from '../../shared/error-table.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { HttpHandler, HttpRequest, HttpResponse } from '../../shared/http.ts';
+import { readRequestBody } from '../../mcp/listen/http/http-post.ts';
+import { ERRORS } from '../../kernel/base/error-table.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../kernel/base/http.ts';
 import { deliverToUrl, openEventToken } from '../session/external/deliver-event.ts';
 import type { Sessions } from '../session/sessions.ts';
 

@@ -1,7 +1,7 @@
 // Converts sessions, turns and questions to the messages of MCP Flow 0.1.0. Our extensions add members and never replace any.
-import type { JsonObject } from '../../protocol/message.ts';
-import type { PromptStep } from '../../protocol/form/prompt.ts';
-import { ERRORS } from '../../shared/error-table.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { PromptStep } from '../../kernel/form/prompt.ts';
+import { ERRORS } from '../../kernel/base/error-table.ts';
 import { toAnswerSchema } from '../question/answer-schema.ts';
 import type { Question } from '../question/question.ts';
 import type { Header } from '../journal.ts';

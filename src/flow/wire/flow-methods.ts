@@ -3,11 +3,11 @@
 // own request. Any other client gets it in the reply, as `next`.
 // 1. Each question is delivered once: in the reply to `start`, in a request, or in `next`.
 // 2. The client that last used a session gets its messages.
-import { nextArrival } from '../../protocol/arrival.ts';
-import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import { isUnproven } from '../../protocol/form/human-marks.ts';
-import { readOptionalPrompt, readOptionalStep, readResponse } from '../../protocol/form/prompt.ts';
-import { isUnacknowledged, readStartId, readTimeout } from '../../protocol/interaction.ts';
+import { nextArrival } from '../../kernel/arrival.ts';
+import type { ClientView, Exchange } from '../../kernel/exchange.ts';
+import { isUnproven } from '../../kernel/form/human-marks.ts';
+import { readOptionalPrompt, readOptionalStep, readResponse } from '../../kernel/form/prompt.ts';
+import { isUnacknowledged, readStartId, readTimeout } from '../../kernel/interaction.ts';
 import {
   isObject,
   readObject,
@@ -15,10 +15,10 @@ import {
   readOptionalString,
   readString,
   toInvalid,
-} from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { RequestHandler } from '../../server/server.ts';
-import { GatewayError } from '../../shared/errors.ts';
+} from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { RequestHandler } from '../../sdk/server/server.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { localeOf } from '../channel/locale-of.ts';
 import { isOwner, shareOf, wasNotified } from '../header.ts';

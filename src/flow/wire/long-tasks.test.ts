@@ -1,8 +1,8 @@
 // The task and the result of a flow of days last as long as the flow may.
 import { afterEach, expect, it } from 'vitest';
-import { createServer } from '../../server/create-server.ts';
-import { createLog } from '../../shared/log.ts';
-import { connect } from '../../client/connect.ts';
+import { createServer } from '../../sdk/server/create-server.ts';
+import { createLog } from '../../kernel/base/log.ts';
+import { connect } from '../../sdk/client/connect.ts';
 import { memoryPair } from '../../testing/memory-pair.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { flow } from '../define.ts';

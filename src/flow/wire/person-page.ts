@@ -1,15 +1,15 @@
 // The page where a person (`ask.person`) answers in a browser. It is the ask page of the gateway over a session instead of a waiting call, so
 // every process can show it while the question is open.
 import { hash } from 'node:crypto';
-import { servePage } from '../../gateway/ask/page/ask-page.ts';
-import { wordsForOthers } from '../../gateway/ask/page/locales/page-words.ts';
-import { cookieName } from '../../gateway/ask/page/page-owners.ts';
-import type { PageOwners } from '../../gateway/ask/page/page-owners.ts';
-import type { RoundAnswer, ClosedRound, QuestionRound, RoundReceipt } from '../../gateway/ask/question-round.ts';
-import { randomId } from '../../shared/crypto/ids.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import type { HttpHandler, HttpRequest } from '../../shared/http.ts';
-import { cookiesNamed } from '../../shared/net/browser-request.ts';
+import { servePage } from '../../people/page/ask-page.ts';
+import { wordsForOthers } from '../../people/page/locales/page-words.ts';
+import { cookieName } from '../../people/page/page-owners.ts';
+import type { PageOwners } from '../../people/page/page-owners.ts';
+import type { RoundAnswer, ClosedRound, QuestionRound, RoundReceipt } from '../../people/question-round.ts';
+import { randomId } from '../../kernel/crypto/ids.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import type { HttpHandler, HttpRequest } from '../../kernel/base/http.ts';
+import { cookiesNamed } from '../../kernel/net/browser-request.ts';
 import { answerWithRetry } from '../channel/apply-reply.ts';
 import { toGivenAnswers, toFormAsk } from '../channel/client-form.ts';
 import { isMismatch } from '../engine/mismatch.ts';

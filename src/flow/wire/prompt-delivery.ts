@@ -1,15 +1,15 @@
 // Sends questions and events of a session to the client that last used it, while it is connected. The reply to a request always goes out
 // before messages that follow from it.
-import { PromptTrail } from '../../gateway/flow/prompt-trail.ts';
-import type { SentEntry } from '../../gateway/flow/prompt-trail.ts';
-import { nextArrival } from '../../protocol/arrival.ts';
-import type { Ask, ClientView } from '../../protocol/exchange.ts';
-import { flowOf } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { Watcher } from '../../protocol/target.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import type { Log } from '../../shared/log.ts';
+import { PromptTrail } from '../../mcp/flow/prompt-trail.ts';
+import type { SentEntry } from '../../mcp/flow/prompt-trail.ts';
+import { nextArrival } from '../../kernel/arrival.ts';
+import type { Ask, ClientView } from '../../kernel/exchange.ts';
+import { flowOf } from '../../kernel/interaction.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { Watcher } from '../../kernel/target.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
+import type { Log } from '../../kernel/base/log.ts';
 import { isEnded, isOwner } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';

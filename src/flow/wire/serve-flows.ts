@@ -1,15 +1,15 @@
 // Serves flows as tools of a server. Clients list and call them like other tools, or use the methods of MCP Flow.
 import { randomBytes } from 'node:crypto';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import type { ClientView } from '../../protocol/exchange.ts';
-import { FLOW_VERSION, withCalls } from '../../protocol/interaction.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import type { Server } from '../../server/server.ts';
-import { isAnonymous } from '../../shared/anonymous.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { refuseShort } from '../../shared/crypto/state-keys.ts';
-import type { HttpHandler } from '../../shared/http.ts';
-import { toSafeLog } from '../../shared/log.ts';
+import type { ClientView } from '../../kernel/exchange.ts';
+import { FLOW_VERSION, withCalls } from '../../kernel/interaction.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import type { Server } from '../../sdk/server/server.ts';
+import { isAnonymous } from '../../kernel/base/anonymous.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { refuseShort } from '../../kernel/crypto/state-keys.ts';
+import type { HttpHandler } from '../../kernel/base/http.ts';
+import { toSafeLog } from '../../kernel/base/log.ts';
 import { checkOptionNames } from '../authoring/options.ts';
 import type { NamesOf } from '../authoring/options.ts';
 import { callFlow } from '../channel/call-flow.ts';

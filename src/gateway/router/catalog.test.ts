@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { ClientView, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { UNAVAILABLE_KEY } from '../../protocol/target.ts';
-import { createLog } from '../../shared/log.ts';
-import { FakeClock } from '../dialect/fake-context.contract.ts';
+import type { ClientView, Exchange } from '../../kernel/exchange.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { UNAVAILABLE_KEY } from '../../kernel/target.ts';
+import { createLog } from '../../kernel/base/log.ts';
+import { FakeClock } from '../../mcp/eras/fake-context.contract.ts';
 import { Catalog } from './catalog.ts';
 import type { Member } from './member.ts';
 

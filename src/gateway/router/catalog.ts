@@ -6,24 +6,24 @@
 //    is away or does not answer are marked. A member that was never reached offers nothing.
 // 3. Lists may differ between clients, so they are kept per client; for stateless clients, which have no session, per
 //    declaration.
-import type { ClientView } from '../../protocol/exchange.ts';
-import { isObject, roughBytes } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { InternalExchange } from '../../protocol/internal-exchange.ts';
-import { toPlainObject } from '../../protocol/raw/raw-object.ts';
-import { UNAVAILABLE_KEY } from '../../protocol/target.ts';
-import type { ClientOpening } from '../../protocol/target.ts';
-import { LIST_METHOD_BY_AREA } from '../../protocol/methods.ts';
-import type { ListArea } from '../../protocol/methods.ts';
-import { pages } from '../../protocol/pages.ts';
-import { ticksOf } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { isLoop, arrivedVia } from '../../shared/via.ts';
-import type { Log } from '../../shared/log.ts';
-import { unlessLate } from '../../shared/timing.ts';
-import { toShortKey } from '../../shared/short-name.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import type { ClientView } from '../../kernel/exchange.ts';
+import { isObject, roughBytes } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { InternalExchange } from '../../kernel/internal-exchange.ts';
+import { toPlainObject } from '../../kernel/raw/raw-object.ts';
+import { UNAVAILABLE_KEY } from '../../kernel/target.ts';
+import type { ClientOpening } from '../../kernel/target.ts';
+import { LIST_METHOD_BY_AREA } from '../../kernel/methods.ts';
+import type { ListArea } from '../../kernel/methods.ts';
+import { pages } from '../../kernel/pages.ts';
+import { ticksOf } from '../../kernel/base/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { isLoop, arrivedVia } from '../../kernel/base/via.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import { unlessLate } from '../../kernel/base/timing.ts';
+import { toShortKey } from '../../kernel/base/short-name.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 import type { Member } from './member.ts';
 
 type CatalogKind = Exclude<ListArea, 'resourceTemplates'>;

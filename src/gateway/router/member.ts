@@ -1,8 +1,8 @@
 // A member of a router: a target under its configured name.
-import { nameIn } from '../../protocol/named-thing.ts';
-import type { Exchange } from '../../protocol/exchange.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import type { Target } from '../../protocol/target.ts';
+import { nameIn } from '../../kernel/named-thing.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import type { Target } from '../../kernel/target.ts';
 
 export interface Member {
   readonly name: string;

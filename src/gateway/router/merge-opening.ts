@@ -1,10 +1,10 @@
 // What several servers say of themselves when a client opens a session, as if they were one: capabilities and instructions.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import { APPS_EXTENSION, FLOW_EXTENSION, SKILLS_EXTENSION, TASKS_EXTENSION } from '../../protocol/extensions.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { dictionary } from '../../shared/containers/dictionary.ts';
-import { withoutHidden } from '../../shared/text/hidden.ts';
+import { APPS_EXTENSION, FLOW_EXTENSION, SKILLS_EXTENSION, TASKS_EXTENSION } from '../../kernel/extensions.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { dictionary } from '../../kernel/containers/dictionary.ts';
+import { withoutHidden } from '../../kernel/text/hidden.ts';
 
 /** Extensions of several servers that the router serves as one. */
 const JOINED = new Set([SKILLS_EXTENSION, TASKS_EXTENSION, FLOW_EXTENSION, APPS_EXTENSION]);

@@ -1,10 +1,10 @@
 // The public ids of tasks and interactive sessions: sealed with their server and bound to the principal, so that any node finds
 // the server again and no other principal can use them. Issued ids are remembered, so that notifications use the same id. Two
 // processes of one server may use the same ids for two clients; their public ids always differ.
-import type { Run } from '../../protocol/exchange.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { Sealer } from '../../shared/crypto/seal.ts';
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
+import type { Run } from '../../kernel/exchange.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { Sealer } from '../../kernel/crypto/seal.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 
 /** The oldest are forgotten first: their tasks cause no notifications, but can still be polled. */
 const MAX_ISSUED = 10_000;

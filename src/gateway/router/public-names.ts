@@ -6,9 +6,9 @@
 // 3. Server names may contain `__`: the longest matching server name owns `a__b__c`. A tool of another server with the same
 //    qualified name gets a hash as prefix.
 // 4. Names have at most 64 characters, because clients refuse longer ones. A longer name is cut and gets a hash of the whole.
-import { BoundedMap } from '../../shared/containers/bounded-map.ts';
-import { sha256 } from '../../shared/crypto/lazy-crypto.ts';
-import { MAX_NAME_LENGTH, toShortName } from '../../shared/short-name.ts';
+import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
+import { sha256 } from '../../kernel/crypto/lazy-crypto.ts';
+import { MAX_NAME_LENGTH, toShortName } from '../../kernel/base/short-name.ts';
 
 export interface NameOwner {
   server: string;

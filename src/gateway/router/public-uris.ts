@@ -3,12 +3,12 @@
 // 2. Any other URI stays unchanged for the first server in configuration order that has it. For later ones it becomes
 //    `parley://server/…`.
 // 3. URIs in a server's results are converted to public ones.
-import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
-import { fieldOf, RawObject } from '../../protocol/raw/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { isReserved, readServerUri, writeServerUri } from '../../protocol/server-uri.ts';
-import type { ServerUri } from '../../protocol/server-uri.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { isObject } from '../../kernel/message.ts';
+import { fieldOf, RawObject } from '../../kernel/raw/raw-object.ts';
+import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import { isReserved, readServerUri, writeServerUri } from '../../kernel/server-uri.ts';
+import type { ServerUri } from '../../kernel/server-uri.ts';
 
 /** The limit per server; further URIs are not distinguished. */
 const MAX_URIS = 10_000;

@@ -1,15 +1,15 @@
 // Finds the member that answers a request: a tool or prompt by its public name, a resource by its list or template, a task by its
 // sealed id.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import type { Exchange } from '../../protocol/exchange.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { AREA_BY_LIST_METHOD } from '../../protocol/methods.ts';
-import type { ListArea } from '../../protocol/methods.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { SERVER_KEY } from '../../protocol/target.ts';
-import { readRef } from '../../protocol/named-thing.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { AREA_BY_LIST_METHOD } from '../../kernel/methods.ts';
+import type { ListArea } from '../../kernel/methods.ts';
+import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import { SERVER_KEY } from '../../kernel/target.ts';
+import { readRef } from '../../kernel/named-thing.ts';
+import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';

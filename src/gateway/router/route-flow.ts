@@ -1,18 +1,18 @@
 // Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the session. Servers' own
 // session ids are replaced by public ones in everything that reaches a client, and the other way round. For any other client the session does not exist.
-import type { Exchange, Run, Ask, ClientView } from '../../protocol/exchange.ts';
-import { RECEIPT, withOwnStartId, isInteraction, flowOf } from '../../protocol/interaction.ts';
-import { isObject, readString } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { deriveExchange } from '../../protocol/derived-exchange.ts';
-import type { Watcher, Target } from '../../protocol/target.ts';
-import { InternalExchange } from '../../protocol/internal-exchange.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
-import { ticksOf } from '../../shared/clock.ts';
-import type { Clock } from '../../shared/clock.ts';
-import { unlessLate } from '../../shared/timing.ts';
+import type { Exchange, Run, Ask, ClientView } from '../../kernel/exchange.ts';
+import { RECEIPT, withOwnStartId, isInteraction, flowOf } from '../../kernel/interaction.ts';
+import { isObject, readString } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { fieldOf, toPlainObject } from '../../kernel/raw/raw-object.ts';
+import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import { deriveExchange } from '../../kernel/derived-exchange.ts';
+import type { Watcher, Target } from '../../kernel/target.ts';
+import { InternalExchange } from '../../kernel/internal-exchange.ts';
+import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
+import { ticksOf } from '../../kernel/base/clock.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import { unlessLate } from '../../kernel/base/timing.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';
 import type { PublicIds } from './public-ids.ts';

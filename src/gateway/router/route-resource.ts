@@ -1,9 +1,9 @@
 // Finds the owner of a URI: the member that lists it, else those that are likely to have it, else those that list nothing and so do not say what
 // they have. Nobody else gets the URI: it may hold a secret, and a server that answers for everything would get the reads that are meant for
 // others. If no member has the resource, one that is away causes the error.
-import type { Exchange } from '../../protocol/exchange.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import type { CatalogList } from './catalog.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';

@@ -3,16 +3,16 @@
 //    `skill://docs/pdf/SKILL.md`. A URI of another scheme stays as it is, and belongs to the first server that lists it.
 // 2. Nothing else in an entry changes: digests are of files, and files pass as they are.
 // 3. A server that cannot list its skills does not keep those of the others from clients.
-import type { Exchange } from '../../protocol/exchange.ts';
-import { SKILLS_EXTENSION } from '../../protocol/extensions.ts';
-import { deriveExchange } from '../../protocol/derived-exchange.ts';
-import { InternalExchange } from '../../protocol/internal-exchange.ts';
-import { isObject, readString } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { pages } from '../../protocol/pages.ts';
-import { toPlainObject } from '../../protocol/raw/raw-object.ts';
-import { isReserved } from '../../protocol/server-uri.ts';
-import { GatewayError, ProtocolError } from '../../shared/errors.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import { SKILLS_EXTENSION } from '../../kernel/extensions.ts';
+import { deriveExchange } from '../../kernel/derived-exchange.ts';
+import { InternalExchange } from '../../kernel/internal-exchange.ts';
+import { isObject, readString } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { pages } from '../../kernel/pages.ts';
+import { toPlainObject } from '../../kernel/raw/raw-object.ts';
+import { isReserved } from '../../kernel/server-uri.ts';
+import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask, Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { fieldOf } from '../../protocol/raw/raw-object.ts';
-import type { TaskState } from '../../protocol/target.ts';
-import { GatewayError } from '../../shared/errors.ts';
-import { createSealer } from '../../shared/crypto/seal.ts';
-import { FakeTarget } from '../dialect/fake-context.contract.ts';
-import { FakeExchange } from '../middleware/fake-exchange.contract.ts';
+import type { Ask, Exchange } from '../../kernel/exchange.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { fieldOf } from '../../kernel/raw/raw-object.ts';
+import type { TaskState } from '../../kernel/target.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
+import { createSealer } from '../../kernel/crypto/seal.ts';
+import { FakeTarget } from '../../mcp/eras/fake-context.contract.ts';
+import { FakeExchange } from '../../kernel/fake-exchange.contract.ts';
 import { publishChange, publishTask, routeTask } from './route-task.ts';
 import { PublicIds } from './public-ids.ts';
 

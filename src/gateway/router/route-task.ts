@@ -1,13 +1,13 @@
 // Routes requests about tasks, and gives tasks public ids.
-import { deriveExchange } from '../../protocol/derived-exchange.ts';
-import type { Exchange } from '../../protocol/exchange.ts';
-import type { JsonObject } from '../../protocol/message.ts';
-import { isObject } from '../../protocol/message.ts';
-import { fieldOf, toPlainObject } from '../../protocol/raw/raw-object.ts';
-import type { ResultObject } from '../../protocol/raw/raw-object.ts';
-import { RELATED_TASK_KEY } from '../../protocol/target.ts';
-import type { Change } from '../../protocol/target.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { deriveExchange } from '../../kernel/derived-exchange.ts';
+import type { Exchange } from '../../kernel/exchange.ts';
+import type { JsonObject } from '../../kernel/message.ts';
+import { isObject } from '../../kernel/message.ts';
+import { fieldOf, toPlainObject } from '../../kernel/raw/raw-object.ts';
+import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import { RELATED_TASK_KEY } from '../../kernel/target.ts';
+import type { Change } from '../../kernel/target.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { joinMembers } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';

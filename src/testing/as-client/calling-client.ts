@@ -1,11 +1,11 @@
 // A test client that calls a flow and answers for its user: in forms, by links, or in results that ask.
 import type { ElicitRequestParams, ElicitResult } from '@modelcontextprotocol/client';
-import type { Client } from '../../client/client.ts';
-import type { ConnectOptions } from '../../client/types.ts';
+import type { Client } from '../../sdk/client/client.ts';
+import type { ConnectOptions } from '../../sdk/client/types.ts';
 import { toForm } from '../../flow/channel/client-form.ts';
-import { ANSWER_TOOL } from '../../gateway/ask/question-text.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import { ANSWER_TOOL } from '../../people/question-text.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import type { ClientProfile } from './client-profiles.ts';
 import type { TestUser, FormResponse } from './test-user.ts';
 import type { WatchedStore } from './watched-store.ts';

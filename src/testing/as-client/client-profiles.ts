@@ -1,6 +1,6 @@
 // The kinds of test clients, by how their user can be asked.
-import type { Channel } from '../../gateway/ask/ask-channels.ts';
-import { NEWEST_HANDSHAKE, PLAIN_FORMS, STATELESS } from '../../gateway/dialect/revisions.ts';
+import type { Channel } from '../../people/ask-channels.ts';
+import { NEWEST_HANDSHAKE, PLAIN_FORMS, STATELESS } from '../../mcp/eras/revisions.ts';
 
 export interface ClientProfile {
   revision: string;

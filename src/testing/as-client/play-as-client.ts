@@ -1,6 +1,6 @@
 // Serves a flow and plays it as a client of one kind, with real parts within this process.
-import type { Client } from '../../client/client.ts';
-import { connect } from '../../client/connect.ts';
+import type { Client } from '../../sdk/client/client.ts';
+import { connect } from '../../sdk/client/connect.ts';
 import { connectFlows } from '../../flow/client/flow-client.ts';
 import type { AnyFlow } from '../../flow/define.ts';
 import { memoryStore } from '../../flow/store/memory.ts';
@@ -9,11 +9,11 @@ import { CrashPoints, createObservation, observeFlow, UNREACHABLE_URL } from '..
 import type { StepSeen } from '../../flow/testing/test-stage.ts';
 import { serveFlows } from '../../flow/wire/serve-flows.ts';
 import type { ServeFlowsOptions } from '../../flow/wire/serve-flows.ts';
-import { CANCEL, DECLINE } from '../../gateway/flow/play/flow-run.ts';
-import type { Prompt } from '../../protocol/form/prompt.ts';
-import { createServer } from '../../server/create-server.ts';
-import type { ParleyServer } from '../../server/create-server.ts';
-import { GatewayError } from '../../shared/errors.ts';
+import { CANCEL, DECLINE } from '../../mcp/flow/flow-run.ts';
+import type { Prompt } from '../../kernel/form/prompt.ts';
+import { createServer } from '../../sdk/server/create-server.ts';
+import type { ParleyServer } from '../../sdk/server/create-server.ts';
+import { GatewayError } from '../../kernel/base/errors.ts';
 import { memoryPair } from '../memory-pair.ts';
 import { collectLog } from '../test-gateway.ts';
 import { CallingClient } from './calling-client.ts';

@@ -2,8 +2,8 @@
 // without an answer, or one that is asked twice.
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
 import { isFileAnswer } from '../../flow/question/check-answer.ts';
-import { isObject } from '../../protocol/message.ts';
-import type { JsonObject } from '../../protocol/message.ts';
+import { isObject } from '../../kernel/message.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 
 /** The way in which a question came. */
 export type Way = 'prompt' | 'form' | 'page' | 'model';

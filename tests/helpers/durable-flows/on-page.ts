@@ -1,7 +1,7 @@
 // A person who answers on the page the questions that no client may show: files, secrets, and questions for a human.
-import { FakeBrowser } from '../../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser } from '../../../src/people/page/fake-round.contract.ts';
 import { refuseIfGone } from './away.ts';
-import type { Values } from '../../../src/gateway/ask/page/fake-round.contract.ts';
+import type { Values } from '../../../src/people/page/fake-round.contract.ts';
 
 interface Upload {
   name: string;

@@ -2,7 +2,7 @@
 // clear. Both learn their task from the company and retry until the server has accepted it.
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect, createLog } from 'mcp-parley';
-import { ProtocolError } from '../../../src/shared/errors.ts';
+import { ProtocolError } from '../../../src/kernel/base/errors.ts';
 import type { Change } from '../../../examples/durable-flows/company.ts';
 
 interface Where {

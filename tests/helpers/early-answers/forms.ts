@@ -1,5 +1,5 @@
 // A form or a link that the client shows, on any transport that has sessions.
-import { FakeBrowser, csrfOf } from '../../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser, csrfOf } from '../../../src/people/page/fake-round.contract.ts';
 import type { Answer, Json } from '../http-wire.ts';
 import type { Wire } from '../line-wire.ts';
 import { rpc } from '../mcp-http.ts';

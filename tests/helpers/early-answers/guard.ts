@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { FakeBrowser } from '../../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser } from '../../../src/people/page/fake-round.contract.ts';
 import { ROOT } from '../files.ts';
 import { openStream, send } from '../http-wire.ts';
 import type { Json, Reply } from '../http-wire.ts';

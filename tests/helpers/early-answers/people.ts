@@ -1,5 +1,5 @@
 // The page, the words of a model, and the command line.
-import { FakeBrowser, csrfOf } from '../../../src/gateway/ask/page/fake-round.contract.ts';
+import { FakeBrowser, csrfOf } from '../../../src/people/page/fake-round.contract.ts';
 import type { Answer, Json } from '../http-wire.ts';
 import { Terminal } from '../terminal.ts';
 import { contentOf, handleOf, newMark, otherKind } from './cell.ts';

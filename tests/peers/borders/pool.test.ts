@@ -8,8 +8,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { describe, expect, test } from 'vitest';
 import { createGateway, createLog } from '../../../src/_entries/index.ts';
 import type { GatewayOptions, ServerEntry } from '../../../src/_entries/index.ts';
-import { systemClock } from '../../../src/shared/clock.ts';
-import type { Clock } from '../../../src/shared/clock.ts';
+import { systemClock } from '../../../src/kernel/base/clock.ts';
+import type { Clock } from '../../../src/kernel/base/clock.ts';
 import { Home } from '../../helpers/parley.ts';
 import { until } from '../../helpers/until.ts';
 import { connectAskable } from './helpers/askable-clients.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { McpServer, createMcpHandler } from '@modelcontextprotocol/server';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../../../src/gateway/middleware/fake-exchange.contract.ts';
+import { FakeClock } from '../../../src/kernel/fake-exchange.contract.ts';
 import { serving, well } from '../../helpers/moody.ts';
 import { KINDS, connectSdk } from './helpers/sdk-clients.ts';
 import { startNginxWith } from './helpers/nginx.ts';

@@ -8,7 +8,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createGateway, createLog } from '../../../src/_entries/index.ts';
 import type { GatewayOptions } from '../../../src/_entries/index.ts';
 import { filter } from '../../../src/_entries/middleware.ts';
-import type { Rule } from '../../../src/gateway/middleware/steps/filter/filter.ts';
+import type { Rule } from '../../../src/gateway/features/filter/filter.ts';
 import { ROOT } from '../../helpers/files.ts';
 
 const PROGRAM = join(ROOT, 'tests', 'peers', 'borders', 'servers', 'vault-v1.mjs');

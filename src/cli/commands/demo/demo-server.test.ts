@@ -2,11 +2,11 @@
 import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
-import { META } from '../../../gateway/dialect/meta.ts';
-import { STATELESS } from '../../../gateway/dialect/revisions.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
-import type { ParleyServer } from '../../../server/create-server.ts';
-import { createLog } from '../../../shared/log.ts';
+import { META } from '../../../mcp/eras/meta.ts';
+import { STATELESS } from '../../../mcp/eras/revisions.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
+import type { ParleyServer } from '../../../sdk/server/create-server.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import { createDemoServer } from './demo-server.ts';
 
 let server: ParleyServer | undefined;

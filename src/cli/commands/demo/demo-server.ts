@@ -1,10 +1,10 @@
 // The server behind `parley demo`: a few tools that each show one feature. Weather and tables are made up, always in the same way, so
 // nothing leaves this machine and clients can be checked.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createServer } from '../../../server/create-server.ts';
-import type { ParleyServer } from '../../../server/create-server.ts';
-import type { Call } from '../../../server/types.ts';
-import type { Log } from '../../../shared/log.ts';
+import { createServer } from '../../../sdk/server/create-server.ts';
+import type { ParleyServer } from '../../../sdk/server/create-server.ts';
+import type { Call } from '../../../sdk/server/types.ts';
+import type { Log } from '../../../kernel/base/log.ts';
 
 const INSTRUCTIONS =
   'A demo. Try add, weather, countdown (progress, cancel it), book_table (asks the user) and summarize (asks the model).';

@@ -1,9 +1,9 @@
 // `parley demo`: serves a gateway with the demo server behind it, on one loopback port for every transport, or on stdio. Ends on Ctrl-C, on
 // SIGTERM, or when the client on stdio closes its end.
-import { isLoopback } from '../../../gateway/accept/guard.ts';
-import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
+import { isLoopback } from '../../../mcp/listen/guard.ts';
+import type { HttpListenOptions } from '../../../mcp/listen/http/listen-http.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
-import { version } from '../../../shared/version.ts';
+import { version } from '../../../kernel/version.ts';
 import type { DemoCommand } from '../../args/serving-commands.ts';
 import { announceGateway } from '../../running/state-file.ts';
 import { createStatusPage, readStatus } from '../../running/status-page.ts';

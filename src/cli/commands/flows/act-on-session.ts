@@ -12,7 +12,7 @@ import { Sessions } from '../../../flow/session/sessions.ts';
 import { settled } from '../../../flow/session/turn/turn.ts';
 import type { Turn } from '../../../flow/session/turn/turn.ts';
 import type { ListedSession, StoredSession } from '../../../flow/store/store.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { programName } from '../../program.ts';
 import { createCliLog } from '../../terminal/cli-log.ts';

@@ -1,7 +1,7 @@
 // `parley flows`: inspects, answers, cancels, retries and replays the sessions in a store.
 import { findSession } from '../../../flow/operator/find-sessions.ts';
 import type { FlowStore, ListedSession } from '../../../flow/store/store.ts';
-import { systemClock } from '../../../shared/clock.ts';
+import { systemClock } from '../../../kernel/base/clock.ts';
 import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { programName } from '../../program.ts';
 import { formatError } from '../../terminal/format-error.ts';

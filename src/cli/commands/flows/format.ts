@@ -1,9 +1,9 @@
 // Formats values and times of sessions for the terminal: on one line, without escape sequences, and without text that looks like a secret.
 import { isFileRef } from '../../../flow/question/check-answer.ts';
 import { isSecretRef } from '../../../flow/session/values/secrets.ts';
-import { Redactor, SECRET_KEYS, SECRET_PATTERNS } from '../../../gateway/middleware/steps/redact/redact.ts';
-import { isObject } from '../../../protocol/message.ts';
-import { visible } from '../../../shared/visible.ts';
+import { Redactor, SECRET_KEYS, SECRET_PATTERNS } from '../../../gateway/features/redact/redact.ts';
+import { isObject } from '../../../kernel/message.ts';
+import { visible } from '../../../kernel/base/visible.ts';
 
 const redactor = new Redactor(SECRET_PATTERNS, SECRET_KEYS, '(not shown)');
 const MAX_VALUE = 300;

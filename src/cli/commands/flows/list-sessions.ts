@@ -10,7 +10,7 @@ import type { SessionContext } from '../../../flow/session/session-context.ts';
 import { toShortId } from '../../../flow/session/session-id.ts';
 import { readOutcome } from '../../../flow/session/ending/ended-record.ts';
 import type { ListedSession } from '../../../flow/store/store.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
 import type { FlowsCommand } from '../../args/flow-commands.ts';
 import type { Printer, Style } from '../../terminal/print.ts';
 import { toTable } from '../../terminal/table.ts';

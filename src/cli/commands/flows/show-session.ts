@@ -8,8 +8,8 @@ import { readTrail, readOutcome } from '../../../flow/session/ending/ended-recor
 import { createSessionContext } from '../../../flow/session/session-context.ts';
 import type { SessionContext } from '../../../flow/session/session-context.ts';
 import type { ListedSession, StoredSession } from '../../../flow/store/store.ts';
-import { isObject } from '../../../protocol/message.ts';
-import type { Clock } from '../../../shared/clock.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Printer } from '../../terminal/print.ts';
 import { formatRelative, redactValue, formatText, formatValue, formatTime, wrapText } from './format.ts';
 import { CONDITION_COLOURS, toPlainSession } from './list-sessions.ts';

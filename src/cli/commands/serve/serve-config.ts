@@ -9,15 +9,15 @@ import type { ConfigChange } from '../../../config/apply/watch-config.ts';
 import { formatProblem } from '../../../config/check/config-problems.ts';
 import type { ConfigProblem } from '../../../config/check/config-problems.ts';
 import { enabledServers } from '../../../config/config.ts';
-import { loadFrontEngine } from '../../../gateway/accept/auth/auth-options.ts';
-import type { AuthOptions } from '../../../gateway/accept/auth/auth-options.ts';
-import type { HttpListenOptions } from '../../../gateway/accept/http/listen-http.ts';
+import { loadFrontEngine } from '../../../mcp/listen/auth/auth-options.ts';
+import type { AuthOptions } from '../../../mcp/listen/auth/auth-options.ts';
+import type { HttpListenOptions } from '../../../mcp/listen/http/listen-http.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
-import { stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
-import type { LoginTarget } from '../../../gateway/upstream/login/login-to.ts';
-import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
-import { version } from '../../../shared/version.ts';
+import { stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.ts';
+import type { LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
+import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
+import { version } from '../../../kernel/version.ts';
 import type { ServeCommand } from '../../args/serving-commands.ts';
 import { readEnvironment, displayPath } from '../../environment.ts';
 import { ownLogin } from '../../login/own-logins.ts';
@@ -42,7 +42,7 @@ import { toOwnAddress, chooseTransports } from './serve.ts';
 import type { OwnListener } from './serve.ts';
 
 interface ServeSetup extends CommandConfig {
-  /** The id of the gateway (shared/via.ts). */
+  /** The id of the gateway (kernel/base/via.ts). */
   id: string;
   own: OwnListener;
 }

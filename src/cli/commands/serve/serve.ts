@@ -3,8 +3,8 @@
 import { enabledServers, isForFlowsOnly } from '../../../config/config.ts';
 import type { CommandServer } from '../../../config/config.ts';
 import type { LoadOptions } from '../../../config/read/load-config.ts';
-import { prestart, stopUnusedPrestarted } from '../../../gateway/upstream/links/server-process.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import { prestart, stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { ServeCommand } from '../../args/serving-commands.ts';
 import { displayPath } from '../../environment.ts';
 import { onFirstMessage } from '../../running/first-message.ts';
@@ -74,7 +74,7 @@ function startNeeded(command: ServeCommand, { config, checkStart }: CommandConfi
   const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
   void untilSignal(); // from here on a signal must end the servers, too
   for (const [, server] of needed) {
-    if (!('command' in server)) void import('../../../gateway/upstream/links/streamable-http.ts'); // most URLs use it; load it while other files load
+    if (!('command' in server)) void import('../../../mcp/connect/links/streamable-http.ts'); // most URLs use it; load it while other files load
   }
   // The first message may come long after the file was judged. Opening the server says why it does not start.
   const isAsTrusted = ({ command: name, args, env, cwd }: CommandServer): boolean => {

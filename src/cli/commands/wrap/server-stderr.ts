@@ -1,6 +1,6 @@
 // Passes the stderr of a wrapped server on to our own, as if the client had started the server itself. The gateway logs it as
 // `upstream.stderr`.
-import type { Log } from '../../../shared/log.ts';
+import type { Log } from '../../../kernel/base/log.ts';
 
 const KEPT_CHARS = 2000;
 const SHOWN_GARBAGE = 3;

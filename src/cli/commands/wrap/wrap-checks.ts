@@ -1,13 +1,13 @@
 // The checks of what a wrapped server lists. Nobody has given it a name, so its pins belong to its command line or URL.
 import { basename, isAbsolute } from 'node:path';
-import { isLoopback } from '../../../gateway/accept/guard.ts';
-import { DefinitionChecks } from '../../../gateway/definitions/definition-checks.ts';
-import { toPinPolicy } from '../../../gateway/definitions/pins/pin-policy.ts';
-import { addressText } from '../../../gateway/server-checks.ts';
-import type { CommandAddress, UrlAddress } from '../../../gateway/upstream/address.ts';
-import type { RecordAudit } from '../../../protocol/audit.ts';
-import { systemClock } from '../../../shared/clock.ts';
-import { ownStateFolder } from '../../../shared/secrets/own-folders.ts';
+import { isLoopback } from '../../../mcp/listen/guard.ts';
+import { DefinitionChecks } from '../../../gateway/features/list-checks/definition-checks.ts';
+import { toPinPolicy } from '../../../gateway/features/pins/pin-policy.ts';
+import { addressText } from '../../../gateway/features/list-checks/server-checks.ts';
+import type { CommandAddress, UrlAddress } from '../../../mcp/connect/address.ts';
+import type { RecordAudit } from '../../../kernel/audit.ts';
+import { systemClock } from '../../../kernel/base/clock.ts';
+import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
 import type { WrapCommand } from '../../args/serving-commands.ts';
 import { createCliLog } from '../../terminal/cli-log.ts';
 

@@ -1,15 +1,15 @@
 // The steps of `parley wrap --step FILE`: each file is loaded, and loaded again when it changes, as a step of a configuration. Nobody is asked
 // whether to trust it, because its user has just named it.
 import { resolve } from 'node:path';
-import { FlowLayer } from '../../../gateway/flow/flow-layer.ts';
+import { FlowLayer } from '../../../gateway/features/flow/flow-layer.ts';
 import { MiddlewareMCPServer } from '../../../gateway/mcp-chain.ts';
-import { watchStep } from '../../../gateway/middleware/load/watch-step.ts';
-import type { WatchedStep } from '../../../gateway/middleware/load/watch-step.ts';
-import { TargetLayer } from '../../../protocol/target.ts';
-import type { Layer, Target } from '../../../protocol/target.ts';
-import { systemClock } from '../../../shared/clock.ts';
-import { DEFAULT_LIMITS } from '../../../shared/limits.ts';
-import type { Log } from '../../../shared/log.ts';
+import { watchStep } from '../../../gateway/chain/load/watch-step.ts';
+import type { WatchedStep } from '../../../gateway/chain/load/watch-step.ts';
+import { TargetLayer } from '../../../kernel/target.ts';
+import type { Layer, Target } from '../../../kernel/target.ts';
+import { systemClock } from '../../../kernel/base/clock.ts';
+import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
+import type { Log } from '../../../kernel/base/log.ts';
 
 /** The server behind the steps. */
 export interface WrappedBehind {

@@ -1,13 +1,13 @@
 // The port of `parley wrap`: its pages, its welcome and its announcement to other commands. Not loaded on stdio.
-import { listenHttp } from '../../../gateway/accept/http/listen-http.ts';
-import type { HttpListenOptions, HttpListening } from '../../../gateway/accept/http/listen-http.ts';
-import { splitPages } from '../../../gateway/accept/http/page-access.ts';
-import { createLogin } from '../../../gateway/accept/login.ts';
-import { acceptStdio } from '../../../gateway/accept/stdio.ts';
-import type { ServeContext } from '../../../gateway/dialect/serve/serve-context.ts';
-import { healthPage } from '../../../gateway/observe/health.ts';
-import type { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
-import { isSecret } from '../../../shared/secrets/secret-shapes.ts';
+import { listenHttp } from '../../../mcp/listen/http/listen-http.ts';
+import type { HttpListenOptions, HttpListening } from '../../../mcp/listen/http/listen-http.ts';
+import { splitPages } from '../../../mcp/listen/http/page-access.ts';
+import { createLogin } from '../../../mcp/listen/login.ts';
+import { acceptStdio } from '../../../mcp/listen/stdio.ts';
+import type { ServeContext } from '../../../mcp/eras/serve/serve-context.ts';
+import { healthPage } from '../../../mcp/listen/http/health.ts';
+import type { UpstreamTarget } from '../../../gateway/servers/upstream-target.ts';
+import { isSecret } from '../../../kernel/secrets/secret-shapes.ts';
 import { DEFAULT_START_SECONDS } from '../../args/serving-commands.ts';
 import type { WrapCommand } from '../../args/serving-commands.ts';
 import { announceGateway } from '../../running/state-file.ts';

@@ -1,14 +1,14 @@
 // The server behind `parley wrap`, under its own name, version and instructions. While it is not ready, clients get an error that explains
 // why, instead of an empty server.
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
-import type { UpstreamTarget } from '../../../gateway/upstream/upstream-target.ts';
-import type { ClientView, Exchange } from '../../../protocol/exchange.ts';
-import { TargetLayer } from '../../../protocol/target.ts';
-import type { ClientOpening } from '../../../protocol/target.ts';
-import type { ResultObject } from '../../../protocol/raw/raw-object.ts';
-import { ProtocolError } from '../../../shared/errors.ts';
-import { withoutHidden } from '../../../shared/text/hidden.ts';
-import { settledWithin } from '../../../shared/timing.ts';
+import type { UpstreamTarget } from '../../../gateway/servers/upstream-target.ts';
+import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
+import { TargetLayer } from '../../../kernel/target.ts';
+import type { ClientOpening } from '../../../kernel/target.ts';
+import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
+import { ProtocolError } from '../../../kernel/base/errors.ts';
+import { withoutHidden } from '../../../kernel/text/hidden.ts';
+import { settledWithin } from '../../../kernel/base/timing.ts';
 
 interface WrappedServerOptions {
   target: UpstreamTarget;

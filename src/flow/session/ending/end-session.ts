@@ -11,7 +11,7 @@ import { buildTrail } from './ended-record.ts';
 import type { Sessions } from '../sessions.ts';
 import { toTombstoneMs } from '../flow-limits.ts';
 import type { SessionContext } from '../session-context.ts';
-import { unlessLate } from '../../../shared/timing.ts';
+import { unlessLate } from '../../../kernel/base/timing.ts';
 
 interface EndRequest {
   /** Undefined if the flow is no longer served. */

@@ -7,8 +7,8 @@
 //    what happened when, to which key and from which source.
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { isObject } from '../../../protocol/message.ts';
-import { canonicalJson } from '../../../shared/canonical-json.ts';
+import { isObject } from '../../../kernel/message.ts';
+import { canonicalJson } from '../../../kernel/base/canonical-json.ts';
 import { earlyEndOf, isEnded } from '../../header.ts';
 import { PREFILLED } from '../../journal.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../../../tests/helpers/until.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import { flow } from '../../define.ts';
 import { conditionOf, parkedReason } from '../../header.ts';
 import { leaveRetry } from '../../operator/leave-request.ts';

@@ -1,8 +1,8 @@
 // Finds and undoes the effects of a session that ends early or goes back, the last effect first. Each undo is recorded before the next, so
 // that another process can continue after a crash. If the outcome of an effect is unknown, it is determined first: by `check`, or by
 // running the effect again with the same idempotency key.
-import { GatewayError } from '../../../shared/errors.ts';
-import { pause, unlessAborted } from '../../../shared/timing.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { pause, unlessAborted } from '../../../kernel/base/timing.ts';
 import type { AnyFlow } from '../../define.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import { findPlace } from '../../engine/misuse.ts';

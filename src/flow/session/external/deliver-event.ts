@@ -3,8 +3,8 @@
 // 2. An event that does not fit is rejected, and nothing is written.
 // 3. An event that arrives before its body waits for it is kept, up to `limits.earlyEvents`.
 import { isDeepStrictEqual } from 'node:util';
-import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { AwaitedEvent } from '../../authoring/options.ts';
 import type { IncomingEvent } from '../../engine/match-answer.ts';
 import { isEnded, isAtRest } from '../../header.ts';

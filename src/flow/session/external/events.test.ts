@@ -5,7 +5,7 @@ import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { testFlow } from '../../../testing/test-flow.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import type { FlowLimits } from '../flow-limits.ts';
 import { deliverToUrl } from './deliver-event.ts';
 import { Sessions } from '../sessions.ts';

@@ -4,7 +4,7 @@ import type { Ask } from '../../authoring/ask.ts';
 import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import { Sessions } from '../sessions.ts';
 
 const log = createLog({ level: 'silent' });

@@ -6,7 +6,7 @@ import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
 import { CrashPoints, createCrashingStore } from '../../testing/test-stage.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import { Sessions } from '../sessions.ts';
 
 const me = { principal: 'me' };

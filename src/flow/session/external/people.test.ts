@@ -5,7 +5,7 @@ import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { testFlow } from '../../../testing/test-flow.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import type { PersonNotice } from './people.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from '../turn/turn.ts';

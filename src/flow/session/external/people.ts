@@ -1,9 +1,9 @@
 // Questions to people other than the caller: who may answer, when people are notified, and the link by which they answer. A person sees
 // only their own questions of a session.
-import type { Sealer } from '../../../shared/crypto/seal.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { unlessLate } from '../../../shared/timing.ts';
-import { shorten } from '../../../shared/visible.ts';
+import type { Sealer } from '../../../kernel/crypto/seal.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { unlessLate } from '../../../kernel/base/timing.ts';
+import { shorten } from '../../../kernel/base/visible.ts';
 import { isOwner, questionsFor } from '../../header.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import { MAX_PERSON_CHARS } from '../../question/question.ts';

@@ -6,7 +6,7 @@ import type { JournalEntry } from '../../journal.ts';
 import { memoryStore } from '../../store/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { testFlow } from '../../../testing/test-flow.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import { Sessions } from '../sessions.ts';
 import type { SessionEvent } from '../session-event.ts';
 import { settled } from '../turn/turn.ts';

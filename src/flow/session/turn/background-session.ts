@@ -4,9 +4,9 @@
 //    a new run of the body reads it here before anything else is written. So the body always sees journal order.
 // 2. An early end is committed first. Then running effects finish, the body cleans up, and effects are undone; only then the session has
 //    ended. If this process dies meanwhile, the next one does the rest.
-import { Cancellation } from '../../../shared/cancellation.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { unlessAborted, unlessLate } from '../../../shared/timing.ts';
+import { Cancellation } from '../../../kernel/base/cancellation.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { unlessAborted, unlessLate } from '../../../kernel/base/timing.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { BodyRun } from '../../engine/body-run.ts';
 import { isMismatch } from '../../engine/mismatch.ts';

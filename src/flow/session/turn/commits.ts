@@ -4,8 +4,8 @@ import { callerQuestions, earlyEndOf, isEnded, patchHeader } from '../../header.
 import { estimateSize } from '../../fold.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import type { SessionChange } from '../../store/store.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { createCounter } from '../../../shared/crypto/ids.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { createCounter } from '../../../kernel/crypto/ids.ts';
 import { sealUnaskedArgs } from '../values/stored-args.ts';
 import type { SessionContext } from '../session-context.ts';
 import { toSessionLimits, tooManySessions } from '../flow-limits.ts';

@@ -1,8 +1,8 @@
 // The steps of a session that run in this process: which begin, what is written before an effect begins, and the entry that each ends with.
-import type { PromptStep } from '../../../protocol/form/prompt.ts';
-import type { Cancellation } from '../../../shared/cancellation.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { pause } from '../../../shared/timing.ts';
+import type { PromptStep } from '../../../kernel/form/prompt.ts';
+import type { Cancellation } from '../../../kernel/base/cancellation.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { pause } from '../../../kernel/base/timing.ts';
 import type { StepContext } from '../../authoring/step.ts';
 import { guarded, toJsonValue } from '../../engine/author-code.ts';
 import type { BodyRun } from '../../engine/body-run.ts';

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { createGateway } from '../../../gateway/gateway.ts';
-import type { Step } from '../../../protocol/step.ts';
-import { createServer } from '../../../server/create-server.ts';
-import { createLog } from '../../../shared/log.ts';
+import type { Step } from '../../../kernel/step.ts';
+import { createServer } from '../../../sdk/server/create-server.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import type { ToolCaller, ToolCallerOption } from '../../authoring/step.ts';
 import { flow } from '../../define.ts';
 import { Sessions } from '../sessions.ts';

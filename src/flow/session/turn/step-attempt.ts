@@ -1,9 +1,9 @@
 // One attempt of a step: what the step is given, its timeout and its heartbeat.
 import { createHmac } from 'node:crypto';
-import type { PromptStep } from '../../../protocol/form/prompt.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
-import { Cancellation } from '../../../shared/cancellation.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import type { PromptStep } from '../../../kernel/form/prompt.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
+import { Cancellation } from '../../../kernel/base/cancellation.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { StepContext, ToolCallerOption, ToolAnswer } from '../../authoring/step.ts';
 import { checkProgress, toReadable } from '../../engine/author-code.ts';

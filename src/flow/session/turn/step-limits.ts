@@ -1,5 +1,5 @@
 // How often a step is tried, and how many of a name run at once.
-import { GatewayError } from '../../../shared/errors.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { RetryPolicy } from '../../authoring/step.ts';
 import { callAuthor, readThrown } from '../../engine/author-code.ts';

@@ -1,7 +1,7 @@
 // Drafts the commit for each state in which a run stops: the patch of the header, the entries, and the turn to report.
-import type { PromptStep } from '../../../protocol/form/prompt.ts';
-import { toReason } from '../../../protocol/json-schema.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import type { PromptStep } from '../../../kernel/form/prompt.ts';
+import { toReason } from '../../../kernel/json-schema.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { AnyFlow } from '../../define.ts';
 import { awaitAuthor, readData, toJsonValue, toMistake } from '../../engine/author-code.ts';
 import type { BodyRun } from '../../engine/body-run.ts';

@@ -3,8 +3,8 @@
 // 1. A client learns only what is committed. An answer and the next question are one commit; if an effect lies between them, the answer and
 //    the intent are one commit, and the result and the question are the next.
 // 2. Changes of another writer are never overwritten: the turn is abandoned and runs again from the store.
-import { Cancellation } from '../../../shared/cancellation.ts';
-import { BoundedMap } from '../../../shared/containers/bounded-map.ts';
+import { Cancellation } from '../../../kernel/base/cancellation.ts';
+import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
 import { findPlace, isMisuse } from '../../engine/misuse.ts';

@@ -1,5 +1,5 @@
 // A turn of a session: what it is for, what it needs of the sessions around it, and its result.
-import type { PromptStep } from '../../../protocol/form/prompt.ts';
+import type { PromptStep } from '../../../kernel/form/prompt.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { IncomingEvent, IncomingAnswer } from '../../engine/match-answer.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';

@@ -6,7 +6,7 @@ import type { FlowOptions } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
 import { createTokens } from '../../token/tokens.ts';
 import { TokenSessions } from '../../token/token-sessions.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import { Sessions } from '../sessions.ts';
 
 const me = { principal: 'me' };

@@ -3,7 +3,7 @@ import { flow } from '../../define.ts';
 import type { JournalEntry } from '../../journal.ts';
 import { memoryStore } from '../../store/memory.ts';
 import type { FlowStore } from '../../store/store.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from '../turn/turn.ts';

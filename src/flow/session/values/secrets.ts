@@ -4,8 +4,8 @@ import type { Secret } from '../../authoring/step.ts';
 import type { AnswerEntry, Header } from '../../journal.ts';
 import { isFileAnswer } from '../../question/check-answer.ts';
 import type { FileAnswer, FileRef } from '../../question/check-answer.ts';
-import { isObject } from '../../../protocol/message.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import { isObject } from '../../../kernel/message.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { SessionContext } from '../session-context.ts';
 
 interface SecretRef {

@@ -1,8 +1,8 @@
 // Arguments as the journal has them. They come from a model, so secrets among them are dropped, and files go to the blob store, like files
 // that a question asked for. Arguments that no known question asks for are sealed, because one of them may turn out to be a secret. They
 // are opened whenever the session is loaded; if the keys are gone, it continues without them.
-import { isObject } from '../../../protocol/message.ts';
-import type { JsonObject } from '../../../protocol/message.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
 import type { AnyFlow } from '../../define.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';
 import type { Localization } from '../../engine/question-spec.ts';

@@ -1,6 +1,6 @@
 // Loads a session for a request. A session of another owner looks unknown, an expired one is ended first, and one that is being ended looks
 // ended.
-import { GatewayError } from '../../../shared/errors.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { AnyFlow } from '../../define.ts';
 import { toClientHeader, isEnded, hasOverdue } from '../../header.ts';
 import type { Header, JournalEntry } from '../../journal.ts';

@@ -1,10 +1,10 @@
 // In MCP Flow the owner of a session may speak for its tool while it works: ask a question of its own, or complete the session.
-import { transition } from '../../../gateway/flow/flow-states.ts';
+import { transition } from '../../../mcp/flow/flow-states.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { Header } from '../../journal.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { Question } from '../../question/question.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { ContinueRequest } from './requests.ts';
 import { toUnaskedEntry } from '../../engine/match-answer.ts';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';

@@ -1,9 +1,9 @@
 // Answers to a session: finds their questions, recognizes repeated answers, checks who may answer, and runs the turn, with the body that
 // waits in memory or with a replay. The values are validated when the body reaches the question; only hostile ones are rejected before.
 import { isDeepStrictEqual } from 'node:util';
-import { transition } from '../../../gateway/flow/flow-states.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { shorten } from '../../../shared/visible.ts';
+import { transition } from '../../../mcp/flow/flow-states.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { shorten } from '../../../kernel/base/visible.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import { isEnded, isOwner, callerQuestions, questionsFor, findAnswerer, hasOverdue } from '../../header.ts';

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory.ts';
-import { createLog } from '../../../shared/log.ts';
+import { createLog } from '../../../kernel/base/log.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from '../turn/turn.ts';
 

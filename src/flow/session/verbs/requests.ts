@@ -1,7 +1,7 @@
 // The requests to sessions. Each names its principal: a session belongs to one principal, and looks unknown to all others.
 import type { AskFailure } from '../../authoring/ask-failure.ts';
 import type { AnswerSource, Via } from '../../journal.ts';
-import type { Prompt, PromptStep } from '../../../protocol/form/prompt.ts';
+import type { Prompt, PromptStep } from '../../../kernel/form/prompt.ts';
 
 export interface StartRequest {
   principal: string;

@@ -1,8 +1,8 @@
 // Goes back to an earlier question, or changes an earlier answer. Both append an entry and run the body again. Effects after the question
 // must be undone first; if one cannot be undone, the request is refused.
-import { transition } from '../../../gateway/flow/flow-states.ts';
-import { GatewayError } from '../../../shared/errors.ts';
-import { shorten } from '../../../shared/visible.ts';
+import { transition } from '../../../mcp/flow/flow-states.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { shorten } from '../../../kernel/base/visible.ts';
 import type { AnyFlow } from '../../define.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import { toQuestionField } from '../../engine/question-spec.ts';

@@ -1,7 +1,7 @@
 // Watches a session while its questions are shown. It may continue without an answer from here: a question times out, another person
 // answers, it expires. The channel then withdraws its question and continues with the new turn.
-import { GatewayError } from '../../../shared/errors.ts';
-import { pause } from '../../../shared/timing.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { pause } from '../../../kernel/base/timing.ts';
 import {
   isEnded,
   toDueAt,

@@ -2,7 +2,7 @@
 // digest. ioredis repeats a command after a broken connection; the scripts allow for that.
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { GatewayError } from '../../../shared/errors.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 
 export interface RedisPlace {
   /** `redis://…` or `rediss://…`. */

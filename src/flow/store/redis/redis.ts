@@ -1,7 +1,7 @@
 // A store in Redis, shared by processes on any number of machines. Every operation is one atomic script. After a crash, what the server's
 // append-only file holds survives (see docs/flow-stores.md). Leases use the server's time, so that clocks of machines may differ.
 import { randomBytes } from 'node:crypto';
-import { createCounter } from '../../../shared/crypto/ids.ts';
+import { createCounter } from '../../../kernel/crypto/ids.ts';
 import { isEnded, networkOfShare } from '../../header.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import { TOMBSTONE_MS } from '../store.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSqliteStore, openSqliteStore } from './sqlite.ts';
 import { MANY, header, start } from '../store-samples.contract.ts';
-import { createLeaseHolder, identifyProcess } from '../../../shared/files/lease-holder.ts';
+import { createLeaseHolder, identifyProcess } from '../../../kernel/files/lease-holder.ts';
 
 const here = identifyProcess();
 const ours = createLeaseHolder();

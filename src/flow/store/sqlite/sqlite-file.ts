@@ -5,8 +5,8 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type Libsql from 'libsql';
 import type { Database } from 'libsql';
-import { refuseShort } from '../../../shared/crypto/state-keys.ts';
-import { GatewayError } from '../../../shared/errors.ts';
+import { refuseShort } from '../../../kernel/crypto/state-keys.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 
 export interface SqliteFile {
   path: string;

@@ -4,7 +4,7 @@
 // 3. It waits for other writing processes without blocking this one.
 // 4. After data was deleted, the write-ahead log, which still has it, is truncated soon.
 import type { Database } from 'libsql';
-import { GatewayError } from '../../../shared/errors.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 
 export interface WriteGroup {
   /** Runs the work in the next transaction, and resolves once that is on disk. */

@@ -1,10 +1,10 @@
 // A store in one SQLite file: durable with every commit, shared by several processes on one machine, and encrypted if there is a key. Every
 // change runs in a transaction of the write group.
 import type { Database } from 'libsql';
-import { systemClock } from '../../../shared/clock.ts';
-import type { Clock } from '../../../shared/clock.ts';
-import { createLeaseHolder } from '../../../shared/files/lease-holder.ts';
-import type { LeaseHolder } from '../../../shared/files/lease-holder.ts';
+import { systemClock } from '../../../kernel/base/clock.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import { createLeaseHolder } from '../../../kernel/files/lease-holder.ts';
+import type { LeaseHolder } from '../../../kernel/files/lease-holder.ts';
 import { isEnded, networkOfShare, patchHeader } from '../../header.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import { TOMBSTONE_MS } from '../store.ts';

@@ -1,0 +1,45 @@
+// The audit log in a folder. What writes it is loaded with the first event, and nothing is created before.
+import type { AuditEvent, RecordAudit } from '../../../kernel/audit.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import type { Limits } from '../../../kernel/base/limits.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import type { AuditWriter } from './audit-writer.ts';
+
+export interface AuditLogOptions {
+  /** A private folder for the files and the key. */
+  folder: string;
+  limits?: Partial<Limits> | undefined;
+  log?: Log | undefined;
+  clock?: Clock | undefined;
+}
+
+export interface AuditLog {
+  readonly record: RecordAudit;
+  /** Writes what is left, and the signed end of the chain. */
+  close(): Promise<void>;
+}
+
+export function createAuditLog(options: AuditLogOptions): AuditLog {
+  let writer: AuditWriter | undefined;
+  let loading: Promise<void> | undefined;
+  const early: AuditEvent[] = [];
+  const atExit = (): void => writer?.close();
+  const load = async (): Promise<void> => {
+    const loaded = await import('./audit-writer.ts');
+    writer = new loaded.AuditWriter(options);
+    process.once('exit', atExit);
+    for (const event of early.splice(0)) writer.record(event);
+  };
+  return {
+    record(event) {
+      if (writer) return writer.record(event);
+      early.push(event);
+      loading ??= load();
+    },
+    async close() {
+      await loading;
+      process.off('exit', atExit);
+      writer?.close();
+    },
+  };
+}

@@ -1,0 +1,64 @@
+// The checks of what each server lists, made from the options of the gateway.
+import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { KnownNames } from './listed-names.ts';
+import { DefinitionChecks } from './definition-checks.ts';
+import { toPinPolicy } from '../pins/pin-policy.ts';
+import type { PinOption } from '../pins/pin-policy.ts';
+import type { Address, CommandAddress } from '../../../mcp/connect/address.ts';
+
+interface CheckedServer {
+  name: string;
+  address: Address;
+  isPerUser: boolean;
+  /** All servers of the gateway, as they are now. */
+  servers: () => readonly string[];
+  log: Log;
+  clock: Clock;
+}
+
+interface PinSettings {
+  pins?: PinOption | undefined;
+  stateFolder?: string | undefined;
+  pairedAs?: string | undefined;
+  name?: string | undefined;
+  audit?: RecordAudit | undefined;
+}
+
+export class ServerChecks {
+  readonly #settings: PinSettings;
+  readonly #byServer = new Map<string, DefinitionChecks>();
+  readonly #names = new KnownNames();
+
+  constructor(settings: PinSettings) {
+    this.#settings = settings;
+  }
+
+  /** New checks of a server. `pins`: the setting of this server. */
+  of({ name, address, isPerUser, clock, ...rest }: CheckedServer, pins: PinOption | undefined): DefinitionChecks {
+    const { stateFolder, audit, name: own = 'mcp-parley', pairedAs: gateway = own, pins: forAll } = this.#settings;
+    const policy = toPinPolicy(pins ?? forAll ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
+    const whose = { gateway, address: addressText(address), command: commandOf(address), isPerUser };
+    const pinning = policy && { ...whose, policy, stateFolder, clock, audit };
+    const checks = new DefinitionChecks({ server: name, ...rest, names: this.#names, pins: pinning });
+    this.#byServer.get(name)?.close();
+    this.#byServer.set(name, checks);
+    return checks;
+  }
+
+  close(): void {
+    for (const checks of this.#byServer.values()) checks.close();
+  }
+}
+
+function commandOf(address: Address): CommandAddress | undefined {
+  return typeof address === 'object' && 'command' in address ? address : undefined;
+}
+
+/** What decides which program answers. Variables and headers do not: they hold secrets that change. */
+export function addressText(address: Address): string {
+  if (typeof address === 'string' || address instanceof URL) return String(address);
+  if ('command' in address) return JSON.stringify([address.command, ...(address.args ?? [])]);
+  return 'url' in address ? String(address.url) : 'transport';
+}

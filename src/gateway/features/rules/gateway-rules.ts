@@ -1,0 +1,76 @@
+// The rules of a gateway, as its innermost step: they judge what a server will get. Their code is loaded only if there are any.
+import type { Step } from '../../../kernel/step.ts';
+import type { Change } from '../../../kernel/target.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import type { RuleHistory } from './rule-history.ts';
+import type { BegunUses, CurrentRules } from './running-use.ts';
+import { toolNamesIn } from './rule.ts';
+import type { RuleOptions } from './rule.ts';
+
+export interface RulesSetup {
+  rules: readonly RuleOptions[];
+  /** All servers of the gateway. */
+  servers: readonly string[];
+  /** Those whose annotations the operator believes. */
+  believed: ReadonlySet<string>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Outlives changes of the rules. */
+export interface KeptHistory {
+  history?: RuleHistory;
+  begun?: BegunUses;
+  /** The rules of the moment. */
+  current?: Promise<CurrentRules> | undefined;
+}
+
+export type RulesStep = Required<Pick<Step, 'handle' | 'onChange'>> & CurrentRules;
+
+export class GatewayRules {
+  rules: readonly RuleOptions[] = [];
+  readonly #kept: KeptHistory = {};
+  #ready: Promise<unknown> = Promise.resolve();
+
+  /** Rejects if the rules cannot be used; every request then fails, too. */
+  get ready(): Promise<unknown> {
+    return this.#ready;
+  }
+
+  steps(around: Omit<RulesSetup, 'rules'>): Step[] {
+    const setup: RulesSetup = { ...around, rules: this.rules };
+    this.#kept.current = undefined;
+    if (setup.rules.length === 0) return [];
+    let made: RulesStep | undefined;
+    const making = import('./rules-step.ts').then(
+      async (module) => (made = await module.createRulesStep(setup, this.#kept)),
+    );
+    this.#ready = this.#kept.current = making;
+    making.catch(() => {}); // told by `ready`, and to every request
+    return [
+      {
+        name: 'rules',
+        seesStarts: true,
+        toolRules: toolNamesIn(setup.rules),
+        handle: (exchange, next, lookUp, originOf) =>
+          made
+            ? made.handle!(exchange, next, lookUp, originOf)
+            : making.then((step) => step.handle!(exchange, next, lookUp, originOf)),
+        onChange: (change, originOf) => (made ? made.onChange!(change, originOf) : withoutNames(change)),
+      },
+    ];
+  }
+}
+
+/** Outermost first. What a step has kept is judged like what a server answers. */
+export function withRules(steps: Step[], rules: readonly Step[]): Step[] {
+  if (rules.length === 0) return steps;
+  const kept = steps.filter(({ keepsAnswers }) => keepsAnswers);
+  return [...steps.filter((step) => !kept.includes(step)), ...rules, ...kept];
+}
+
+/** A change goes to all clients, so it names nothing that one of them may not see. */
+export function withoutNames(change: Change): Change {
+  return change.kind === 'tools' ? { kind: 'tools' } : change;
+}

@@ -1,0 +1,263 @@
+// The neutral model of one request and everything sent back for it. Targets, steps and flows see only this; mcp/eras/
+// does the encoding.
+import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
+import type { Abortable } from './base/cancellation.ts';
+import { networkOf } from './base/http.ts';
+import type { AuditedCall, RuleDecision } from './audit.ts';
+import type { GatewayTool } from './gateway-tool.ts';
+import type { JsonObject } from './message.ts';
+import type { ResumedCall } from './target.ts';
+
+/** How a client connected. Headers hold credentials: use them for decisions, not for logs. */
+export interface ClientConnection {
+  readonly transport: 'stdio' | 'http' | 'sse' | 'websocket' | 'sdk';
+  /** Identifies a handshake session over HTTP; not the id that the client sends. */
+  readonly session?: string | undefined;
+  /**
+   * The headers of the HTTP request, of a session's latest request, or of a WebSocket's upgrade. Names are in lower
+   * case.
+   */
+  headers?: Readonly<Record<string, string | string[] | undefined>> | undefined;
+  /** Who calls, where callers are identified. */
+  identity?: Identity | undefined;
+  /** The network address of the client, over HTTP. */
+  readonly address?: string | undefined;
+  /** False for a program on stdio that nobody has configured, such as one on the control socket of a gateway. */
+  readonly isVouched?: boolean | undefined;
+}
+
+/** Who calls, as the login found out. Nothing that a client says about itself counts. */
+export interface Identity {
+  /** Owns sessions, parked calls, questions, flows, tasks, caches and counters. It stays when a token is renewed. */
+  readonly principal: string;
+  /** Facts about the caller for steps and tools, such as the claims of a token. */
+  readonly claims?: JsonObject | undefined;
+  /** Who vouches for the caller, such as https://login.example.com, and how it names them. */
+  readonly issuer?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  /** What the key or token allows. */
+  readonly scopes?: readonly string[] | undefined;
+  /** The name of the API key. */
+  readonly key?: string | undefined;
+  /** The headers of the request that `auth.headers` names, in lower case. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** How long the key or token is valid; absent if for as long as the connection. */
+  readonly validity?: Validity | undefined;
+}
+
+/** Ends streams and connections whose key was removed or whose token expired. */
+export interface Validity {
+  /** Calls `end` once. Returns a function that forgets it. */
+  watch(end: () => void): () => void;
+}
+
+/** What the configuration calls a caller: `key:NAME` is an API key, `user:NAME` the user of a key or of a login. */
+export function namesOfCaller({ key, principal }: Identity): string[] {
+  const names = [`user:${principal}`, principal.replace(/^key:/, 'user:')];
+  return key === undefined ? names : [`key:${key}`, ...names];
+}
+
+/** The needed scopes that this caller lacks. A key without a list of scopes has all of them. */
+export function missingScopes({ scopes, key }: Identity, needed: readonly string[]): readonly string[] {
+  if (scopes === undefined && key !== undefined) return [];
+  return needed.filter((scope) => !scopes?.includes(scope));
+}
+
+/** The calling client. */
+export interface ClientView {
+  /** The dialect that the client speaks. */
+  readonly dialect: 'handshake' | 'stateless' | 'draft';
+  /** The protocol revision, for example to choose between definitions of a tool. */
+  readonly revision: string;
+  readonly info: Implementation;
+  readonly capabilities: ClientCapabilities;
+  /** Fields of its `initialize` that the protocol does not define, `_meta` among them. */
+  readonly greeting?: JsonObject | undefined;
+  /** Owns sessions, parked calls, caches and counters. Never taken from what the client says about itself. */
+  readonly principal: string;
+  /** Absent if the gateway itself makes the call. */
+  readonly connection?: ClientConnection | undefined;
+  /**
+   * Capabilities that the gateway provides in the client's place: by a page, by the model, or from the configuration.
+   */
+  assisted?: ClientCapabilities | undefined;
+  /** The operator does not trust this client: answers from its forms and prompts do not count as a person's (people/trust/). */
+  isUnproven?: boolean | undefined;
+}
+
+/** Unknown fields are kept, as in log entries. */
+export interface Progress {
+  progress: number;
+  total?: number | undefined;
+  message?: string | undefined;
+  _meta?: JsonObject | undefined;
+}
+
+export interface LogEntry {
+  level: LoggingLevel;
+  data: unknown;
+  logger?: string | undefined;
+  _meta?: JsonObject | undefined;
+}
+
+/**
+ * A question to the client: elicitation/create, sampling/createMessage, roots/list, ping, or a custom method of the
+ * server.
+ */
+export interface Ask {
+  method: string;
+  params?: JsonObject;
+  /** The key of the question within its call; generated if absent. */
+  key?: string | undefined;
+  /** Only a person may answer: no model, and no client that answers by itself. Implies `askedFirst`. */
+  human?: boolean | undefined;
+  /** The gateway asks, not the server, before it lets something happen. */
+  ofGateway?: boolean | undefined;
+  /**
+   * Only an answer given after the question was sent counts. Otherwise a client may send answers ahead with its call.
+   */
+  askedFirst?: boolean | undefined;
+  /** Called just before the answer is delivered: with its channel, and, for a human's, who vouches for it and a digest of what was shown. */
+  onAnswered?: ((way: AnswerWay, who?: string, shown?: string) => void) | undefined;
+  /** The user may instead edit an earlier answer, `{ edit: { name: value } }`, or go back, `{ back: true }`. */
+  revisable?: boolean | undefined;
+  /** How long an answer is accepted, if known; shown to the user. */
+  waitsMs?: number | undefined;
+  /** Answered only on our page: secrets and files pass through no client form and no model. */
+  page?: boolean | undefined;
+  /** Called as soon as the client's answer has reached this process, before later messages are handled, with its `arrival`. */
+  onReceived?: ((arrival: number) => void) | undefined;
+  /** Receives the progress that the client reports on its answer. */
+  onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/**
+ * The channel of an answer: the client's own form, Parley's page, the model's words (`relay`), a prompt of an
+ * interactive session, or a step that answered.
+ */
+export type AnswerWay = 'client' | 'page' | 'relay' | 'interaction' | 'step';
+
+/** Whether an answer sent ahead of the question must be ignored. */
+export function mustBeAskedFirst({ human, askedFirst }: Ask): boolean {
+  return human === true || askedFirst === true;
+}
+
+/** The W3C trace context of the request. */
+export interface TraceContext {
+  traceparent?: string;
+  tracestate?: string;
+  baggage?: string;
+}
+
+/** Whether the client may access this resource; `name` is its URI on the server. */
+export type ResourceGuard = (resource: { server: string; name: string; isPosing?: boolean | undefined }) => boolean;
+
+/** A running task or session, as read from its public id. */
+export interface Run {
+  /** Its public id. */
+  id: string;
+  server: string;
+  /** The server's own name of its tool, if the id has it. */
+  tool?: string | undefined;
+  /** The rules by which it was judged when it began, as a digest. */
+  rules?: string | undefined;
+}
+
+/** Judges running tasks and sessions again. */
+export interface RunGuard {
+  /** A digest of the rules. */
+  readonly rules: string;
+  /** A task or session has begun under this public id. */
+  began(id: string): void;
+  /** Throws if it may not continue. */
+  require(run: Run): void;
+  /** A question was answered. Rejects if the answer may not reach the server. */
+  answered(): Promise<void>;
+}
+
+/** The way back to the client while its request runs: what it is sent, and what it is asked. */
+export interface ClientChannel {
+  /** Sends a notification that belongs to this request, before its answer. */
+  notify(method: string, params?: JsonObject): void;
+  progress(progress: Progress): void;
+  log(entry: LogEntry): void;
+  /** Whether this client supports the question. */
+  canAsk(ask: Ask): boolean;
+  /**
+   * Resolves with the client's answer; rejects with CLIENT_CANNOT_BE_ASKED, ASK_REFUSED or CANCELLED. `signal`
+   * withdraws the question.
+   */
+  ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
+  /** Asks on our page, which `by` asks the client to open; undefined if that is not possible. */
+  byPage?(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined;
+  /**
+   * The call waits until `signal` for another person, who may take days. A client whose calls can be held gets `words`
+   * and returns for the result; all others wait.
+   */
+  waits?(words: string, signal: AbortSignal): void;
+  /**
+   * Calls back once a request takes the result of this call, which may be much later if the call is held. Absent: the request that
+   * brought the call waits for its result.
+   */
+  whenTaken?(callback: () => void): void;
+  /** Closes the answer's stream if the client can resume it; otherwise does nothing. */
+  releaseStream(retryMs: number): void;
+  /** The call may return questions (`SuspendedCall`) instead of asking them. */
+  readonly maySuspend?: boolean | undefined;
+}
+
+/** A request: its facts, and the channel to its client. */
+export interface Exchange extends ClientChannel {
+  /** Appears in every log line about this exchange. */
+  readonly id: string;
+  readonly method: string;
+  /** When it reached this process, compared with other messages (arrival.ts); undefined if no client sent it. */
+  readonly arrival?: number | undefined;
+  /** The params without the era's own fields; other `_meta` keys stay in `params._meta`. Steps may replace them. */
+  params: JsonObject;
+  readonly client: ClientView;
+  /** The client expects no answer. */
+  readonly isNotification?: boolean | undefined;
+  /** The configured name of the answering server; set by the router once known. */
+  server?: string | undefined;
+  /** Decides which resources the client may access; checked before the request goes to a server. */
+  resourceGuard?: ResourceGuard | undefined;
+  /** Set by rules: judges tasks, sessions and open questions again when the rules have changed. */
+  runGuard?: RunGuard | undefined;
+  /** Collects what the audit log will say about this call; absent if it is not recorded. */
+  audited?: AuditedCall | undefined;
+  /** What a rule decided about it; undefined if none applied. */
+  decision?: RuleDecision | undefined;
+  /** Aborts when the client cancels or leaves for good. */
+  readonly signal: AbortSignal;
+  /** A cheaper form of `signal`, if available, for code that runs on every call. */
+  readonly cancellation?: Abortable | undefined;
+  /** False while the client is disconnected but may return for the answer; undefined if unknown. */
+  readonly isConnected?: boolean | undefined;
+  readonly trace?: TraceContext | undefined;
+  /** The minimum level of log messages for this request; undefined if not set. */
+  readonly logLevel?: LoggingLevel | undefined;
+  /** The client asked for progress. */
+  readonly wantsProgress?: boolean | undefined;
+  /** The client asked for this call to run as a task (`ttl` in ms), or allows it (`{}`). */
+  readonly task?: { ttl?: number | undefined; requested: boolean } | undefined;
+  /** The caller expects questions: if a transport cannot attribute questions to calls, this call gets it alone. */
+  readonly expectsQuestions?: boolean | undefined;
+  /** The caller does not support tasks: a tool that runs as one is awaited to its end. */
+  readonly awaitsTask?: boolean | undefined;
+  /** The answers, if the call returned questions before. */
+  readonly resumed?: ResumedCall | undefined;
+  /** The gateway's own tool, if the client may see or has called it. */
+  readonly ownTool?: GatewayTool | undefined;
+}
+
+/**
+ * The caller that a limit counts: the principal where callers are identified, else the network address. Things that a client can
+ * have many of, such as sessions, do not raise its allowance.
+ */
+export function callerOfClient({ principal, connection }: Pick<ClientView, 'principal' | 'connection'>): string {
+  const { identity, address } = connection ?? {};
+  if (identity === undefined && address !== undefined) return `address:${networkOf(address)}`;
+  return `principal:${identity?.principal ?? principal}`;
+}

@@ -1,0 +1,47 @@
+// A dialect of connections that begin with `initialize`, towards clients: its methods and its encoding of results,
+// errors and notifications. The conversation around it (ids, cancellation, questions) is the same for all.
+import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../kernel/exchange.ts';
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestMessage,
+  ResponseMessage,
+  WireError,
+} from '../../../kernel/message.ts';
+import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
+import type { Change, Target } from '../../../kernel/target.ts';
+import type { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
+import type { SplitParams } from '../meta.ts';
+import type { ServedExchange } from './served-exchange.ts';
+
+export interface ClientDialect {
+  readonly client: ClientView;
+  readonly batches: boolean;
+  /** The client accepts that a stream closes early, after an event with an id and no data. */
+  readonly primesStreams: boolean;
+  /** The request in the neutral form; undefined if the dialect lacks the method. */
+  toNeutral(
+    request: RequestMessage,
+  ): { request: RequestMessage; split: SplitParams; task?: Exchange['task'] } | undefined;
+  /** Calls the target; the result may be a promise. */
+  serve(exchange: Exchange, target: Target): unknown;
+  /** Encodes the result. */
+  spell(exchange: Exchange, answer: ResultObject): unknown;
+  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ErrorAnswer;
+  /** The answer to a cancelled request; undefined if the dialect sends none. */
+  toCancelled(exchange: ServedExchange): ResponseMessage | undefined;
+  /** The id that a cancellation names; undefined for any other notification. */
+  cancelledId(notification: NotificationMessage): unknown;
+  toChange(
+    change: Change,
+    isSubscribed: (uri: string) => boolean,
+  ): NotificationMessage | undefined | Promise<NotificationMessage | undefined>;
+  toProgress(progress: Progress, exchange: ServedExchange): NotificationMessage | undefined;
+  toLog(entry: LogEntry): NotificationMessage | undefined;
+  canAsk(ask: Ask): boolean;
+  /** The request to the client, and how to convert its answer if that is needed. */
+  toAsk(ask: Ask): { method: string; params?: JsonObject; fromAnswer?: (answer: JsonObject) => JsonObject };
+}
+
+/** An error, or a result that tells the model about it. */
+export type ErrorAnswer = { result: JsonObject } | { error: WireError };

@@ -1,0 +1,97 @@
+// Decides which era a message belongs to, reads what its client says about itself, and checks the version header of the handshake era. The body decides
+// the era, except that a live session or a handshake version header overrides it: some clients negotiate 2025-11-25 and still send the stateless `_meta`
+// keys.
+import type { Implementation } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../../kernel/exchange.ts';
+import { isObject, roughBytes, readOptionalObject, toInvalid } from '../../../kernel/message.ts';
+import type { JsonObject, Message } from '../../../kernel/message.ts';
+import type { ClientOpening } from '../../../kernel/target.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { META, forwardedMeta } from '../meta.ts';
+import { isHandshake, isStateless } from '../revisions.ts';
+import type { Conversation } from './conversation.ts';
+import type { ServeContext } from './serve-context.ts';
+
+interface Evidence {
+  /** The message belongs to an initialized conversation. */
+  session: boolean;
+  /** `MCP-Protocol-Version`, where the transport has headers. */
+  versionHeader?: string | undefined;
+}
+
+export function isStatelessMessage(message: Message, evidence: Evidence): boolean {
+  const { session, versionHeader } = evidence;
+  if (session || !('method' in message)) return false;
+  if (versionHeader !== undefined && isHandshake(versionHeader)) return false;
+  if (versionHeader !== undefined && isStateless(versionHeader)) return true;
+  const claimed = claimedVersion(message.params);
+  if (claimed === undefined) return false;
+  return message.method === 'initialize' ? isStateless(claimed) : true;
+}
+
+/** The version in the envelope, known or not: an unknown one must get the stateless era's error. */
+function claimedVersion(params: unknown): string | undefined {
+  if (!isObject(params) || !isObject(params._meta)) return undefined;
+  const claimed = params._meta[META.protocolVersion];
+  return typeof claimed === 'string' ? claimed : undefined;
+}
+
+/** What the first message says about the client; undefined if nothing. */
+export function openingOf(message: Message): ClientOpening | undefined {
+  if (!('method' in message) || !isObject(message.params)) return undefined;
+  const { params } = message;
+  if (message.method === 'initialize' && typeof params.protocolVersion === 'string') {
+    const capabilities = isObject(params.capabilities) ? params.capabilities : {};
+    const introduction = isObject(params.clientInfo) ? readIntroduction(params) : undefined;
+    return { dialect: 'handshake', capabilities, ...introduction };
+  }
+  const meta = isObject(params._meta) ? params._meta : {};
+  const capabilities = meta[META.clientCapabilities];
+  return isObject(capabilities) ? { dialect: 'stateless', capabilities } : undefined;
+}
+
+/**
+ * The client's info and the fields that the protocol does not define. A server with a dedicated connection gets the same.
+ */
+export function readIntroduction(params: JsonObject): Pick<ClientView, 'info' | 'greeting'> {
+  const { protocolVersion: _version, capabilities: _can, clientInfo: _who, _meta, ...rest } = params;
+  const meta = forwardedMeta(_meta);
+  const greeting = meta ? { ...rest, _meta: meta } : rest;
+  checkIntroductionSize(greeting, 'params');
+  return { info: readClientInfo(params), ...(Object.keys(greeting).length > 0 && { greeting }) };
+}
+
+export function readClientInfo(params: JsonObject): Implementation {
+  const said = readOptionalObject(params, 'clientInfo') ?? {};
+  checkIntroductionSize(said, 'clientInfo');
+  const { name, version, ...rest } = said;
+  return {
+    ...rest,
+    name: typeof name === 'string' ? name : 'unknown',
+    version: typeof version === 'string' ? version : '0',
+  };
+}
+
+/** Real clients say a few hundred bytes. */
+const MAX_BYTES = 64 * 1024;
+
+/** What a client says is kept for each client, and servers with other declarations have processes of their own. */
+export function checkIntroductionSize(said: unknown, parameter: string): void {
+  if (roughBytes(said, MAX_BYTES) > MAX_BYTES) throw toInvalid(parameter, `Must be at most ${MAX_BYTES} bytes`);
+}
+
+/** Without a session, any handshake revision is accepted. */
+export function checkOpeningVersion(header: string | undefined, { revisions }: ServeContext): void {
+  if (header === undefined || isHandshake(header)) return;
+  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: revisions });
+}
+
+/**
+ * The header may be missing, and it may name another handshake revision than the session's: like official servers, we accept that and keep the
+ * negotiated revision.
+ */
+export function checkSessionVersion(header: string | undefined, { dialect, context }: Conversation): void {
+  if (header === undefined || !dialect || dialect.client.dialect === 'draft') return;
+  if (isHandshake(header) && context.revisions.includes(header)) return;
+  throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: context.revisions });
+}

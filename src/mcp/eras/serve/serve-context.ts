@@ -1,0 +1,112 @@
+// What every dialect needs to serve the clients of one target. One per listening server, shared by all its connections.
+import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { Target } from '../../../kernel/target.ts';
+import { systemClock } from '../../../kernel/base/clock.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { FairShares } from '../../../kernel/containers/fair-shares.ts';
+import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
+import type { Limits } from '../../../kernel/base/limits.ts';
+import { toSafeLog } from '../../../kernel/base/log.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { createSealer } from '../../../kernel/crypto/seal.ts';
+import type { Sealer } from '../../../kernel/crypto/seal.ts';
+import { keysFrom } from '../../../kernel/crypto/state-keys.ts';
+import { ALL_REVISIONS, isStateless } from '../revisions.ts';
+import { createParkedCalls } from '../stateless/request-state.ts';
+import type { ParkedCalls } from '../stateless/request-state.ts';
+
+export interface ServeContext {
+  readonly target: Target;
+  /** The supported revisions; `draft` stands for the draft dialect. */
+  readonly revisions: readonly string[];
+  /** Whether a revision of this era is supported. */
+  readonly stateless: boolean;
+  readonly handshake: boolean;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Records what the gateway lets happen, and what not. */
+  readonly audit?: RecordAudit | undefined;
+  readonly sealer: Sealer;
+  /** Holds state that outlives the process. */
+  readonly stateFolder?: string | undefined;
+  readonly parked: ParkedCalls;
+  /** Creates the event store of a session. Default: in memory. */
+  readonly events?: (() => EventStore) | undefined;
+  /** The gateway's id: a request that carries it has been here before. */
+  readonly id?: string | undefined;
+  /** Open listen streams of all connections. */
+  readonly listens: FairShares;
+}
+
+export interface ServeContextOptions {
+  revisions?: readonly string[] | undefined;
+  limits?: Partial<Limits> | undefined;
+  log?: Log | undefined;
+  clock?: Clock | undefined;
+  /** Takes what is worth proving: calls, approvals, refusals, logins. Default: nothing is recorded. */
+  audit?: RecordAudit | undefined;
+  /**
+   * Keys that seal what clients carry, such as session ids: the first seals, all of them open. Default: made for this
+   * process, or stored in `stateFolder`.
+   */
+  keys?: readonly string[] | undefined;
+  /** A private folder for keys and the list of open sessions, so that HTTP sessions survive a restart. */
+  stateFolder?: string | undefined;
+  /** Creates the store of a session's events, for clients that reconnect. Default: in memory. */
+  events?: (() => EventStore) | undefined;
+  /** Identifies a gateway to the gateways around it (kernel/base/via.ts). */
+  id?: string | undefined;
+  /** Replaces the sealer made from `keys`. */
+  sealer?: Sealer | undefined;
+}
+
+/**
+ * Stores the events of a session's streams, so that a client can resume after a broken connection. One per session; the
+ * default is in memory, and others may store events outside the process.
+ */
+export interface EventStore {
+  append(event: StoredEvent): void;
+  /** The later events of a stream, in order. */
+  after(stream: string, sequence: number): Promise<StoredEvent[]> | StoredEvent[];
+}
+
+export interface StoredEvent {
+  stream: string;
+  /** Counts up within its stream. */
+  sequence: number;
+  text: string;
+}
+
+export function createServeContext(target: Target, options: ServeContextOptions = {}): ServeContext {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const clock = options.clock ?? systemClock;
+  const log = toSafeLog(options.log);
+  const revisions = checkRevisions(options.revisions ?? ALL_REVISIONS);
+  return {
+    target,
+    revisions,
+    stateless: revisions.some(isStateless),
+    handshake: revisions.some((revision) => !isStateless(revision)),
+    limits,
+    id: options.id,
+    events: options.events,
+    log,
+    clock,
+    audit: options.audit,
+    sealer: options.sealer ?? createSealer(keysFrom(options, log)),
+    stateFolder: options.stateFolder,
+    parked: createParkedCalls(limits, clock),
+    listens: new FairShares(limits.maxListens),
+  };
+}
+
+function checkRevisions(revisions: readonly string[]): readonly string[] {
+  const unknown = revisions.find((revision) => !ALL_REVISIONS.includes(revision));
+  if (unknown !== undefined || revisions.length === 0) {
+    const reason = `${unknown ?? 'an empty list'} is not among ${ALL_REVISIONS.join(', ')}`;
+    throw new GatewayError('BAD_OPTION', { option: 'revisions', reason });
+  }
+  return revisions;
+}

@@ -1,0 +1,304 @@
+// Serves one message of a stateless client. Of a request it checks headers, envelope, version, standard headers,
+// capabilities and parameter headers, in this order, then calls the target. It keeps no memory of the client.
+import { TASKS_EXTENSION } from '../../../kernel/extensions.ts';
+import type { ClientConnection } from '../../../kernel/exchange.ts';
+import { isObject, toErrorMessage, toResult, toInvalid } from '../../../kernel/message.ts';
+import type {
+  JsonObject,
+  Message,
+  RequestMessage,
+  ResponseMessage,
+  WireError,
+  NotificationMessage,
+} from '../../../kernel/message.ts';
+import { CALL_METHODS, WIRE_NOTIFICATIONS } from '../../../kernel/methods.ts';
+import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
+import { readSuspended } from '../../../kernel/target.ts';
+import type { SuspendedCall } from '../../../kernel/target.ts';
+import { GatewayError, ProtocolError, toError } from '../../../kernel/base/errors.ts';
+import { splitMeta } from '../meta.ts';
+import type { SplitParams } from '../meta.ts';
+import { withServerWords, plainError, toWire } from '../plain-error.ts';
+import type { ServeContext } from '../serve/serve-context.ts';
+import { logFailure } from '../serve/served-exchange.ts';
+import type { Outlet } from '../serve/served-exchange.ts';
+import { readEnvelope, toClient } from './envelope.ts';
+import type { Envelope } from './envelope.ts';
+import { toFlowError } from './flow-extension.ts';
+import { checkStandardHeaders, checkVersionHeader, checkParamHeaders } from './headers.ts';
+import type { Headers } from './headers.ts';
+import { listen } from './listen.ts';
+import { openState, sealState } from './request-state.ts';
+import type { SuspendedState } from './request-state.ts';
+import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
+import { StatelessExchange } from './stateless-exchange.ts';
+
+interface StatelessCaller {
+  principal: string;
+  from?: ClientConnection | undefined;
+  /** Present on HTTP; the body must match them. */
+  headers?: Headers | undefined;
+}
+
+/** A request in flight, as its connection tracks it. */
+export interface RunningRequest {
+  /** A stream that does not end on its own. */
+  readonly endless?: boolean;
+  cancel(reason?: unknown): void;
+}
+
+/** Methods that this era has removed or never had. */
+const REMOVED = new Set([
+  'initialize',
+  'ping',
+  'logging/setLevel',
+  'resources/subscribe',
+  'resources/unsubscribe',
+  'tasks/result',
+  'tasks/list',
+  'tools/invoke',
+  'shutdown',
+]);
+
+const TASK_METHODS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
+
+export function serveStateless(
+  context: ServeContext,
+  request: RequestMessage,
+  outlet: Outlet,
+  caller: StatelessCaller,
+): RunningRequest | undefined {
+  try {
+    const exchange = admit(context, request, outlet, caller);
+    if (isEndless(request)) return listen(context, exchange);
+    if (request.params?.requestState !== undefined) return goOn(exchange);
+    run(exchange);
+    return exchange;
+  } catch (thrown) {
+    refuse(context, request, outlet, thrown);
+    return undefined;
+  }
+}
+
+/** Whether the answer is a stream that does not end on its own. */
+export function isEndless(message: Message): boolean {
+  return 'method' in message && message.method === 'subscriptions/listen';
+}
+
+function admit(
+  context: ServeContext,
+  request: RequestMessage,
+  outlet: Outlet,
+  { principal, from, headers }: StatelessCaller,
+): StatelessExchange {
+  if (headers) checkVersionHeader(headers, request);
+  const envelope = readEnvelope(request, context.revisions);
+  if (headers) checkStandardHeaders(headers, request);
+  if (REMOVED.has(request.method)) throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
+  const answers = readAnswers(request);
+  const split = withoutRetry(request.method, splitMeta(request.params));
+  const exchange = new StatelessExchange(request, split, toClient(envelope, principal, from), outlet);
+  exchange.context = context;
+  exchange.answers = answers;
+  // A client may send answers to questions it expects.
+  if (answers) exchange.resumed = { state: undefined, answers, server: undefined };
+  exchange.logLevel = envelope.logLevel;
+  exchange.task = taskOf(envelope);
+  if (TASK_METHODS.has(request.method) && !exchange.task) {
+    throw new ProtocolError(-32021, 'The tasks extension was not declared', tasksRequired());
+  }
+  if (headers && request.method === 'tools/call') checkParams(headers, exchange);
+  return exchange;
+}
+
+/** The answers by question key. Throws INVALID_PARAMS for a malformed one, which another retry can correct. */
+function readAnswers({ method, params }: RequestMessage): JsonObject | undefined {
+  const answers = params?.inputResponses;
+  if (answers === undefined || !CALL_METHODS.has(method)) return undefined;
+  if (!isObject(answers)) throw toInvalid('inputResponses', 'Must be an object');
+  const wrong = Object.keys(answers).find((key) => !isObject(answers[key]));
+  if (wrong !== undefined) throw toInvalid(`inputResponses.${wrong}`, 'Must be an object');
+  return answers;
+}
+
+/** The params of a retry belong to the era, so no target sees them. */
+function withoutRetry(method: string, split: SplitParams): SplitParams {
+  const { params } = split;
+  if (!CALL_METHODS.has(method) || !('inputResponses' in params || 'requestState' in params)) return split;
+  const { inputResponses, requestState, ...rest } = params;
+  return { ...split, params: rest };
+}
+
+/** A client that declares the tasks extension allows any call to become a task. */
+function taskOf({ capabilities }: Envelope): { requested: boolean } | undefined {
+  return isObject(capabilities.extensions?.[TASKS_EXTENSION]) ? { requested: false } : undefined;
+}
+
+function checkParams(headers: Headers, { params, client, context }: StatelessExchange): void {
+  const schema = typeof params.name === 'string' ? context.target.inputSchema?.(params.name, client) : undefined;
+  if (schema) checkParamHeaders(headers, schema, params.arguments);
+}
+
+/** Handles a retry that brings answers, for a parked call or for one that is repeated. */
+function goOn(retry: StatelessExchange): RunningRequest {
+  const { request, client, context } = retry;
+  const state = openState(context.sealer, request, client.principal);
+  if ('kept' in state) {
+    repeat(retry, state.kept);
+    return retry;
+  }
+  const parked = context.parked.take(state.ticket, client.principal);
+  if (parked) parked.resume(retry);
+  else finish(retry, toLost(request));
+  return parked ?? retry;
+}
+
+function repeat(retry: StatelessExchange, { state, server, suspensions, expiresAt }: SuspendedState): void {
+  if (expiresAt < retry.context.clock.now()) throw new GatewayError('STATE_INVALID');
+  retry.suspensions = suspensions;
+  retry.resumed = { state: state ?? undefined, answers: retry.takeAnswers(), server: server ?? undefined };
+  run(retry);
+}
+
+/** Tells the user, who has just answered, that the call is gone. */
+function toLost({ method }: RequestMessage): JsonObject {
+  if (method !== 'tools/call') throw new GatewayError('STATE_INVALID');
+  const text =
+    'This question is no longer open: it was already answered, it expired, or the gateway restarted. ' +
+    'The tool may already have acted: look before you call it again. To start over, call it without requestState.';
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+function run(exchange: StatelessExchange): void {
+  const { target, revisions } = exchange.context;
+  let result;
+  try {
+    result = exchange.method === 'server/discover' ? toDiscovery(target, exchange, revisions) : target.handle(exchange);
+  } catch (thrown) {
+    return fail(exchange, thrown);
+  }
+  if (!(result instanceof Promise)) return finish(exchange, result);
+  result.then(
+    (value) => finish(exchange, value),
+    (thrown) => fail(exchange, thrown),
+  );
+}
+
+function finish(exchange: StatelessExchange, result: ResultObject): void {
+  if (exchange.ended) return;
+  if (exchange.aborted) return close(exchange);
+  const suspended = readSuspended(result);
+  if (suspended) return suspend(exchange, suspended);
+  const { method, context } = exchange;
+  let spelled: ResultObject;
+  try {
+    spelled = method === 'server/discover' ? result : toStatelessResult(method, result, context.target.info);
+  } catch (thrown) {
+    return fail(exchange, thrown); // the target's answer is not a result
+  }
+  if (exchange.parked) return exchange.hold(() => finish(exchange, result));
+  close(exchange, toResult(exchange.request.id, spelled));
+}
+
+/** Keeps nothing in memory: the client carries what the call needs to continue. */
+function suspend(exchange: StatelessExchange, { questions, state, lastsMs }: SuspendedCall): void {
+  const { request, client, server, context } = exchange;
+  const expiresAt = context.clock.now() + Math.max(context.limits.parkedMs, lastsMs ?? 0);
+  const suspensions = exchange.suspensions + 1;
+  const kept = { state: state ?? null, server: server ?? null, suspensions, expiresAt };
+  const sealed = sealState(context.sealer, request, client.principal, { kept });
+  close(exchange, toResult(request.id, toInputRequired(questions, sealed, { info: context.target.info, lastsMs })));
+}
+
+function close(exchange: StatelessExchange, answer?: ResponseMessage, status?: number): void {
+  exchange.end();
+  exchange.outlet.end(answer, status);
+}
+
+function fail(exchange: StatelessExchange, thrown: unknown): void {
+  if (exchange.ended) return;
+  if (exchange.parked && !exchange.aborted) return exchange.hold(() => fail(exchange, thrown));
+  const error = toError(thrown);
+  if (isLateCancel(error, exchange)) return finish(exchange, {});
+  logFailure(exchange.context.log, exchange, error);
+  if (exchange.aborted) return close(exchange);
+  const answer = toStatelessError(error, exchange.id, false);
+  if ('result' in answer) return finish(exchange, answer.result);
+  const flow = toFlowError(exchange.method, answer.error);
+  close(exchange, toErrorMessage(exchange.request.id, flow ?? answer.error), flow ? 200 : answer.status);
+}
+
+/** Cancelling a finished task succeeds: cancellation is cooperative (tasks extension). */
+function isLateCancel(error: GatewayError | ProtocolError, { method, params }: StatelessExchange): boolean {
+  if (method !== 'tasks/cancel' || typeof params.taskId !== 'string') return false;
+  return error instanceof GatewayError && error.code === 'INVALID_PARAMS';
+}
+
+function refuse(context: ServeContext, request: RequestMessage, outlet: Outlet, thrown: unknown): void {
+  const error = toError(thrown);
+  if (error instanceof GatewayError && (error.code === 'INTERNAL' || error.code === 'STEP_FAILED')) {
+    context.log.error({ method: request.method, step: error.details.step, cause: error.cause }, 'exchange.failed');
+  }
+  const answer = toStatelessError(error, '', true);
+  if ('result' in answer) return outlet.end(toResult(request.id, answer.result));
+  const status = error instanceof ProtocolError ? 400 : answer.status;
+  outlet.end(toErrorMessage(request.id, answer.error), status);
+}
+
+/** `status` is the HTTP status to use while nothing has been sent. */
+type StatelessAnswer = { result: JsonObject } | { error: WireError; status: number };
+
+/** `atEdge` means that the target has not seen the request; then bad params are a bad HTTP request too. */
+export function toStatelessError(
+  error: GatewayError | ProtocolError,
+  exchangeId: string,
+  atEdge: boolean,
+): StatelessAnswer {
+  if (error instanceof ProtocolError) return { error: plainError(error), status: 200 };
+  const { code, details, row } = error;
+  switch (code) {
+    case 'INVALID_ARGUMENTS':
+      return { result: { content: [{ type: 'text', text: error.message }], isError: true } };
+    case 'RESOURCE_NOT_FOUND':
+      return {
+        error: withServerWords(error, toWire(-32602, error.message, { uri: details.uri }), 'stateless'),
+        status: 200,
+      };
+    case 'UNSUPPORTED_VERSION':
+      return { error: { ...plainError(error), code: -32022 }, status: 400 };
+    case 'TASK_REQUIRED':
+      return { error: toWire(-32021, error.message, tasksRequired()), status: 400 };
+    case 'INVALID_PARAMS':
+      return { error: plainError(error), status: atEdge ? 400 : 200 };
+    default:
+      // Clients read an error only from the body of a 200; a 5xx status would hide it.
+      return {
+        error: withServerWords(error, plainError(error, exchangeId), 'stateless'),
+        status: row.fault === 'client' ? row.status : 200,
+      };
+  }
+}
+
+function tasksRequired(): JsonObject {
+  return { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
+}
+
+/**
+ * The protocol defines only the cancellation; any other notification goes to the servers. One without an envelope is
+ * dropped, because its client is unknown.
+ */
+export function receiveStatelessNotification(
+  context: ServeContext,
+  notification: NotificationMessage,
+  principal: string,
+): void {
+  const { method, params } = notification;
+  if (WIRE_NOTIFICATIONS.has(method) || !context.target.notify) return;
+  try {
+    const client = toClient(readEnvelope(notification, context.revisions), principal);
+    const { params: own } = splitMeta(params);
+    context.target.notify({ jsonrpc: '2.0', method, params: own }, client);
+  } catch (error) {
+    context.log.warn({ method, error }, 'notification.dropped');
+  }
+}

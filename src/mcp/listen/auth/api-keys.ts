@@ -1,0 +1,218 @@
+// The API keys of a gateway, from its options and from a file that `parley key` changes while it runs. Keys are kept as hashes. The file
+// is looked at with every request, so a removed key is refused from the next one on, and once a second while streams are open, to end those
+// that a removed key has opened.
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Identity, Validity } from '../../../kernel/exchange.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
+import { lazyCrypto, sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
+import { MIN_KEY_LENGTH } from '../../../kernel/crypto/state-keys.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { readIfThere, writePrivateFile } from '../../../kernel/files/private-file.ts';
+import type { ApiKeyOptions } from './auth-options.ts';
+
+interface ApiKeysOptions {
+  keys?: readonly ApiKeyOptions[] | undefined;
+  keyFile?: string | undefined;
+  clock: Clock;
+  log: Log;
+}
+
+interface KeyEntry {
+  digest: Buffer;
+  /** Milliseconds since 1970. */
+  expires: number;
+  identity: Identity;
+}
+
+const POLL_MS = 1000;
+const MAX_PROVEN = 1000;
+
+export class ApiKeys {
+  readonly #options: ApiKeysOptions;
+  readonly #own: readonly KeyEntry[];
+  /** By the start of the hash, which says nothing about the key. */
+  #entries = new Map<string, KeyEntry>();
+  /** By the keys themselves: those that were good since the entries have changed. A hash for every request would cost more than all else here. */
+  readonly #proven = new BoundedMap<string, KeyEntry>(MAX_PROVEN);
+  #seen: string | undefined;
+  readonly #watched = new Map<() => void, KeyEntry>();
+  #stopPoll: (() => void) | undefined;
+
+  constructor(options: ApiKeysOptions) {
+    this.#options = options;
+    this.#own = (options.keys ?? []).map((key) => this.#toEntry(toKept(key)));
+    this.#set([]);
+    this.#refresh();
+  }
+
+  get isEmpty(): boolean {
+    this.#refresh();
+    return this.#entries.size === 0;
+  }
+
+  /** Undefined for an unknown, removed or expired key. */
+  find(presented: string): Identity | undefined {
+    this.#refresh();
+    const entry = this.#proven.peek(presented) ?? this.#prove(presented);
+    return entry && entry.expires > this.#options.clock.now() ? entry.identity : undefined;
+  }
+
+  #prove(presented: string): KeyEntry | undefined {
+    const digest = lazyCrypto().createHash('sha256').update(presented).digest();
+    const entry = this.#entries.get(slotOf(digest));
+    // The slot is found by a hash; the comparison of the rest takes the same time for every wrong key.
+    if (!entry || !lazyCrypto().timingSafeEqual(entry.digest, digest)) return undefined;
+    this.#proven.set(presented, entry);
+    return entry;
+  }
+
+  close(): void {
+    this.#stopPoll?.();
+    this.#watched.clear();
+  }
+
+  #refresh(): void {
+    const { keyFile, log } = this.#options;
+    if (keyFile === undefined) return;
+    const seen = versionOf(keyFile);
+    if (seen === this.#seen) return;
+    try {
+      this.#set(readKeyFile(keyFile).map((key) => this.#toEntry(key)));
+    } catch (error) {
+      log.error({ error, path: keyFile }, 'keys.unreadable'); // the keys of the file are out of use until it can be read
+      this.#set([]);
+    }
+    this.#seen = seen;
+  }
+
+  #set(kept: readonly KeyEntry[]): void {
+    const all = [...kept, ...this.#own].slice(0, MAX_KEYS);
+    const known = this.#entries;
+    this.#proven.clear();
+    this.#entries = new Map(
+      all.map((entry) => {
+        const slot = slotOf(entry.digest);
+        return [slot, isSame(known.get(slot), entry) ? known.get(slot)! : entry];
+      }),
+    );
+  }
+
+  #toEntry({ name, hash, user = name, scopes, groups, expires }: KeptKey): KeyEntry {
+    const entry: KeyEntry = {
+      digest: Buffer.from(hash.slice('sha256:'.length), 'hex'),
+      expires: expires === undefined ? Infinity : Date.parse(expires),
+      identity: {
+        principal: `key:${user}`,
+        key: name,
+        ...(scopes && { scopes }),
+        ...(groups && { groups }),
+        validity: this.#validityOf(() => entry),
+      },
+    };
+    return entry;
+  }
+
+  #validityOf(entry: () => KeyEntry): Validity {
+    return {
+      watch: (end) => {
+        const once = (): void => end(); // one function may watch several times
+        this.#watched.set(once, entry());
+        this.#stopPoll ??= this.#poll();
+        return () => this.#watched.delete(once);
+      },
+    };
+  }
+
+  #poll(): () => void {
+    return this.#options.clock.after(POLL_MS, () => {
+      this.#refresh();
+      const now = this.#options.clock.now();
+      for (const [end, entry] of this.#watched) {
+        if (this.#entries.get(slotOf(entry.digest)) === entry && entry.expires > now) continue;
+        this.#watched.delete(end);
+        end();
+      }
+      this.#stopPoll = this.#watched.size > 0 ? this.#poll() : undefined;
+    });
+  }
+}
+
+function toKept({ key, hash, ...rest }: ApiKeyOptions): KeptKey {
+  const option = `auth.keys, ${JSON.stringify(rest.name)}`;
+  if (typeof rest.name !== 'string' || rest.name === '') throw bad('auth.keys', 'each key needs a name');
+  if ((key === undefined) === (hash === undefined)) throw bad(option, 'give either "key" or "hash"');
+  if (key !== undefined && key.length < MIN_KEY_LENGTH)
+    throw bad(option, `a key needs at least ${MIN_KEY_LENGTH} characters; \`parley key add\` makes one`);
+  if (hash !== undefined && !HASH.test(hash)) throw bad(option, 'a hash is "sha256:" and 64 hexadecimal digits');
+  if (rest.expires !== undefined && Number.isNaN(Date.parse(rest.expires)))
+    throw bad(option, '"expires" is not a date; write it like 2027-06-30');
+  return { ...rest, hash: hash ?? hashKey(key!) };
+}
+
+function bad(option: string, reason: string): GatewayError {
+  return new GatewayError('BAD_OPTION', { option, reason });
+}
+
+function slotOf(digest: Buffer): string {
+  return digest.toString('base64', 0, 12);
+}
+
+/** An unchanged key keeps its entry, and with it its open streams. */
+function isSame(one: KeyEntry | undefined, other: KeyEntry): boolean {
+  return one !== undefined && describe(one) === describe(other);
+}
+
+function describe({ digest, expires, identity }: KeyEntry): string {
+  return JSON.stringify([digest.toString('base64'), expires, identity]);
+}
+
+/** Changes whenever the file does. */
+function versionOf(path: string): string {
+  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : 'missing';
+}
+
+/** A key as the file has it. */
+export interface KeptKey extends Omit<ApiKeyOptions, 'key'> {
+  hash: string;
+  /** ISO 8601. */
+  created?: string | undefined;
+}
+
+const MAX_KEYS = 10_000;
+/** Lets people and scanners recognise a key. */
+export const KEY_PREFIX = 'parley_';
+const HASH = /^sha256:[0-9a-f]{64}$/;
+
+/** The file with the API keys of this user: names, hashes, scopes. It holds no key itself, and only its owner can read it. */
+export function keyFileIn(stateFolder: string): string {
+  return join(stateFolder, 'api-keys.json');
+}
+
+export function hashKey(key: string): string {
+  return `sha256:${sha256(key, 'hex')}`;
+}
+
+/** Empty if there is no file. Throws if it cannot be understood, so that `parley key` never overwrites it. */
+export function readKeyFile(path: string): KeptKey[] {
+  const text = readIfThere(path);
+  if (text === undefined) return [];
+  const { keys } = JSON.parse(text) as { keys?: unknown };
+  if (Array.isArray(keys) && keys.every(isKept)) return keys;
+  throw bad('auth.keyFile', `${path} is not a file of \`parley key\``);
+}
+
+function isKept(value: unknown): value is KeptKey {
+  if (!isObject(value)) return false;
+  const { name, hash, expires } = value;
+  const isDated = expires === undefined || (typeof expires === 'string' && !Number.isNaN(Date.parse(expires)));
+  return typeof name === 'string' && typeof hash === 'string' && HASH.test(hash) && isDated;
+}
+
+export function writeKeyFile(path: string, keys: readonly KeptKey[]): void {
+  writePrivateFile(path, `${JSON.stringify({ keys }, null, 2)}\n`);
+}

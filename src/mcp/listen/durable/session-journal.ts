@@ -1,0 +1,308 @@
+// Records in the state folder which sessions are alive, how they began and what their clients have set, for a later
+// process.
+// 1. Each process writes its own file and reads only the files of processes that have ended. A session that any file
+//    reports as ended is over.
+// 2. A file untouched for longer than a session may be idle lists only expired sessions.
+// 3. A file that cannot be read may have ended any session of the older files, so none of those is restored.
+// 4. If the folder is not writable, sessions are not durable; nothing else fails.
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import { isObject } from '../../../kernel/message.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import { randomId } from '../../../kernel/crypto/ids.ts';
+import { isLiveProcess } from '../../../kernel/files/lease-holder.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import type { SettingChange } from '../../eras/serve/conversation.ts';
+
+/** What a client has set since its session began. */
+export interface SessionSettings {
+  level?: LoggingLevel | undefined;
+  subscriptions: Set<string>;
+}
+
+interface JournaledSession extends SessionSettings {
+  /** Says who may use the session, and where. */
+  readonly binding: string;
+  /** The parameters of `initialize`. */
+  readonly opening: JsonObject;
+}
+
+interface JournalOptions {
+  folder: string;
+  /** How long a session may be idle. */
+  idleMs: number;
+  clock: Clock;
+  log: Log;
+}
+
+type Line =
+  | [kind: '+', key: string, binding: string, opening: string]
+  | [kind: '-', key: string]
+  | [kind: 'level' | 'subscribe' | 'unsubscribe', key: string, value: string];
+
+/** The subscriptions stored for one session, and the length of each; the rest is lost with the process. */
+const MAX_SUBSCRIPTIONS = 100;
+const MAX_URI_CHARS = 2000;
+/** How many files are read. A gateway that keeps crashing leaves many. */
+const MAX_FILES = 100;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+/** The file is rewritten once it is larger than this plus twice what the last rewrite left. */
+const MAX_SPENT_BYTES = 32 * 1024;
+/** Above this size a rewritten file accepts no more subscriptions, so that it stays readable. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+/**
+ * Older files are read when a session needs them, or after this delay, so that the first answer does not wait for them.
+ */
+const TIDY_MS = 1000;
+const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
+
+export class SessionJournal {
+  readonly #options: JournalOptions;
+  readonly #path: string;
+  readonly #live = new Map<string, JournaledSession>();
+  /** Sessions of earlier processes that have not been restored. Undefined until the files are read. */
+  #earlier: Map<string, JournaledSession> | undefined;
+  /** Sessions that ended here; the file of an earlier process may still list them. */
+  readonly #ended = new Set<string>();
+  #file: number | undefined;
+  #bytes = 0;
+  /** The size after the last rewrite. */
+  #keptBytes = 0;
+  #hasFailed = false;
+  #stopTouching: (() => void) | undefined;
+  readonly #stopTidying: () => void;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#path = join(options.folder, `sessions-${process.pid}-${randomId().slice(0, 8)}.jsonl`);
+    this.#stopTidying = options.clock.after(TIDY_MS, () => this.#readEarlier());
+  }
+
+  /** A session that was alive in an earlier process. */
+  find(key: string): JournaledSession | undefined {
+    return this.#readEarlier().get(key);
+  }
+
+  begin(key: string, session: JournaledSession): void {
+    this.#live.set(key, session);
+    this.#write(linesOf(key, session));
+  }
+
+  /** Continues a session of an earlier process in this one. */
+  takeOver(key: string): void {
+    const earlier = this.#readEarlier();
+    const session = earlier.get(key);
+    if (!session) return;
+    earlier.delete(key);
+    this.#ended.add(key);
+    this.begin(key, session);
+  }
+
+  change(key: string, change: SettingChange): void {
+    const settings = this.#live.get(key);
+    if ('subscribe' in change && this.#keptBytes > MAX_KEPT_BYTES) return;
+    if (settings && apply(settings, change)) this.#write([toLine(key, change)]);
+  }
+
+  end(key: string): void {
+    if (this.#live.delete(key)) this.#write([['-', key]]);
+  }
+
+  /** Drops the remaining sessions: they have expired by now. */
+  forgetEarlier(): void {
+    this.#earlier = new Map();
+    this.#ended.clear();
+  }
+
+  /** Leaves the file for the next process, unless it lists nothing. */
+  close(): void {
+    this.#stopTouching?.();
+    this.#stopTidying();
+    this.#hasFailed = true; // later writes must not reopen the file
+    if (this.#file === undefined) return;
+    closeSync(this.#file);
+    this.#file = undefined;
+    if (this.#live.size === 0 && this.#ended.size === 0) rmSync(this.#path, { force: true });
+  }
+
+  #readEarlier(): Map<string, JournaledSession> {
+    return (this.#earlier ??= readEarlier(this.#path, this.#options));
+  }
+
+  #write(lines: Line[]): void {
+    if (this.#hasFailed) return;
+    this.#safely(() => {
+      this.#file ??= this.#open(this.#path);
+      this.#bytes += writeSync(this.#file, toText(lines));
+      if (this.#bytes > MAX_SPENT_BYTES + 2 * this.#keptBytes) this.#compact();
+    });
+  }
+
+  #open(path: string): number {
+    mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 });
+    this.#stopTouching ??= this.#touchNowAndThen();
+    return openSync(path, 'a', 0o600);
+  }
+
+  /** Writes a new file and renames it, so that a crash leaves one of the two. */
+  #compact(): void {
+    const ended = [...this.#ended].filter((key) => !this.#live.has(key)).map((key): Line => ['-', key]);
+    const lines = [...ended, ...[...this.#live].flatMap(([key, settings]) => linesOf(key, settings))];
+    const text = toText(lines);
+    const fresh = `${this.#path}.tmp`;
+    writeFileSync(fresh, text, { mode: 0o600 });
+    renameSync(fresh, this.#path);
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+    this.#file = this.#open(this.#path);
+    this.#bytes = this.#keptBytes = Buffer.byteLength(text);
+  }
+
+  /** Touches the file to show that this process, and so its sessions, are alive. */
+  #touchNowAndThen(): () => void {
+    const { clock, idleMs } = this.#options;
+    return clock.after(idleMs / 4, () => {
+      const seconds = clock.now() / 1000;
+      if (this.#live.size > 0) this.#safely(() => utimesSync(this.#path, seconds, seconds));
+      this.#stopTouching = this.#touchNowAndThen();
+    });
+  }
+
+  #safely(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#hasFailed = true;
+      this.#options.log.warn({ error, path: this.#path }, 'sessions.not-kept');
+    }
+  }
+}
+
+function linesOf(key: string, { binding, opening, level, subscriptions }: JournaledSession): Line[] {
+  const lines: Line[] = [['+', key, binding, JSON.stringify(opening)]];
+  if (level !== undefined) lines.push(['level', key, level]);
+  for (const uri of subscriptions) lines.push(['subscribe', key, uri]);
+  return lines;
+}
+
+function toLine(key: string, change: SettingChange): Line {
+  if ('level' in change) return ['level', key, change.level];
+  return 'subscribe' in change ? ['subscribe', key, change.subscribe] : ['unsubscribe', key, change.unsubscribe];
+}
+
+function toText(lines: Line[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+/** False for a change that is not stored or changes nothing. */
+function apply(settings: SessionSettings, change: SettingChange): boolean {
+  const { subscriptions } = settings;
+  if ('level' in change) {
+    if (settings.level === change.level) return false;
+    settings.level = change.level;
+    return true;
+  }
+  if ('unsubscribe' in change) return subscriptions.delete(change.unsubscribe);
+  if (subscriptions.has(change.subscribe)) return false;
+  if (change.subscribe.length > MAX_URI_CHARS || subscriptions.size >= MAX_SUBSCRIPTIONS) return false;
+  subscriptions.add(change.subscribe);
+  return true;
+}
+
+/** Reads the older files and removes those that are no longer needed. `own` is the file of this process. */
+function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions): Map<string, JournaledSession> {
+  const live = new Map<string, JournaledSession>();
+  const ended = new Set<string>();
+  const all = filesIn(folder).filter(({ path }) => path !== own);
+  const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isLiveProcess(pid);
+  // Sessions that another live process lists do not belong to this one, whatever older files say.
+  for (const { path } of all.filter(isOfAnother)) for (const [, key] of readLines(path) ?? []) ended.add(key);
+  const files = all.filter((file) => !isOfAnother(file));
+  const stale = files.slice(MAX_FILES).map(({ path }) => path);
+  let isReadable = true;
+  for (const { path, touched, bytes } of files.slice(0, MAX_FILES).toReversed()) {
+    if (touched + idleMs < clock.now()) {
+      stale.push(path);
+      continue;
+    }
+    const lines = bytes > MAX_FILE_BYTES ? undefined : readLines(path);
+    if (!lines) {
+      live.clear(); // it may have ended any of them
+      isReadable = false;
+      log.warn({ path, bytes }, 'sessions.not-kept');
+    } else for (const line of lines) take(line, live, ended);
+  }
+  for (const key of ended) live.delete(key);
+  // If no session is left, nothing in these files counts for anybody.
+  const spent = live.size === 0 && isReadable ? files.map(({ path }) => path) : stale;
+  for (const path of spent) rmSync(path, { force: true });
+  return live;
+}
+
+/** Newest first. */
+function filesIn(folder: string): { path: string; pid: number; touched: number; bytes: number }[] {
+  try {
+    const files = readdirSync(folder).flatMap((name) => {
+      const pid = FILE.exec(name)?.[1];
+      if (pid === undefined) return [];
+      const path = join(folder, name);
+      const { mtimeMs: touched, size: bytes } = statSync(path);
+      return [{ path, pid: Number(pid), touched, bytes }];
+    });
+    return files.sort((a, b) => b.touched - a.touched);
+  } catch {
+    return []; // the folder does not exist yet, or another process has just removed a file
+  }
+}
+
+/** Skips a line that a killed process left incomplete. Undefined for a file that cannot be read. */
+function readLines(path: string): Line[] | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .flatMap((text) => {
+        const line = parsed(text);
+        return Array.isArray(line) && line.every((part) => typeof part === 'string') ? [line as unknown as Line] : [];
+      });
+  } catch (error) {
+    // Another process removed the file, so it listed nothing that still counts.
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? [] : undefined;
+  }
+}
+
+function parsed(text = ''): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function take([kind, key, value, opening]: Line, live: Map<string, JournaledSession>, ended: Set<string>): void {
+  const session = live.get(key);
+  if (kind === '-') ended.add(key);
+  else if (value === undefined) return;
+  else if (kind === '+' && !session) begin(live, key, value, parsed(opening));
+  else if (!session) return;
+  else if (kind === 'level') apply(session, { level: value as LoggingLevel });
+  else if (kind === 'subscribe') apply(session, { subscribe: value });
+  else if (kind === 'unsubscribe') apply(session, { unsubscribe: value });
+}
+
+function begin(live: Map<string, JournaledSession>, key: string, binding: string, opening: unknown): void {
+  if (isObject(opening)) live.set(key, { binding, opening, subscriptions: new Set() });
+}

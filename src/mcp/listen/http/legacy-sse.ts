@@ -1,0 +1,186 @@
+// HTTP+SSE (2024-11-05). A GET on /sse opens the stream and names the URL to POST to; answers arrive on the stream. A
+// POST on /sse without a body also opens a session, to which a GET then attaches. A POST with a body is handled as
+// Streamable HTTP, because clients that probe send their first POST there.
+import type { ClientConnection } from '../../../kernel/exchange.ts';
+import { anonymousPrincipal } from '../../../kernel/base/anonymous.ts';
+import { ticksOf } from '../../../kernel/base/clock.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { randomId } from '../../../kernel/crypto/ids.ts';
+import { addressOf } from '../../../kernel/base/http.ts';
+import { writeMessage, toEncodedText } from '../../wire/json-rpc.ts';
+import type { EncodedMessage } from '../../wire/json-rpc.ts';
+import { RequestReader } from '../../wire/fast-messages.ts';
+import { Conversation } from '../../eras/serve/conversation.ts';
+import { openingOf } from '../../eras/serve/detect.ts';
+import { RECURRING } from '../../eras/meta.ts';
+import type { ServeContext } from '../../eras/serve/serve-context.ts';
+import type { Outlet } from '../../eras/serve/served-exchange.ts';
+import { callerOf } from '../identify.ts';
+import { receiveBatchOrRefuse } from '../unusual-messages.ts';
+import { SessionTable } from '../session/session-table.ts';
+import { OutgoingQueue } from '../session/outgoing-queue.ts';
+import { answerError } from './refusals.ts';
+import { answerJson, encodeAnswer, readRequestBody } from './http-post.ts';
+import { SseResponse } from './sse-response.ts';
+import { isJson } from './streamable-http.ts';
+import type { StreamableHttp, HttpVisit } from './streamable-http.ts';
+
+export class LegacySse {
+  readonly #context: ServeContext;
+  readonly #reader: RequestReader;
+  readonly #streamable: StreamableHttp;
+  readonly #sessions: SessionTable<SseSession>;
+
+  constructor(context: ServeContext, streamable: StreamableHttp) {
+    this.#context = context;
+    this.#reader = new RequestReader(context.limits, RECURRING);
+    this.#streamable = streamable;
+    this.#sessions = new SessionTable(context.limits, context.clock, streamable.room);
+  }
+
+  /** /sse */
+  stream(visit: HttpVisit): void {
+    const { method, headers } = visit.request;
+    if (method === 'GET') this.#open(visit);
+    else if (method === 'POST' && isEmpty(headers)) this.#create(visit);
+    else if (method === 'POST') this.#streamable.post(visit);
+    else throw new GatewayError('HTTP_METHOD');
+  }
+
+  /** /message */
+  message(visit: HttpVisit): void {
+    const { request, response } = visit;
+    if (request.method !== 'POST') throw new GatewayError('HTTP_METHOD');
+    if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
+    const session = this.#find(visit);
+    if (!session) throw new GatewayError('SESSION_MISSING');
+    const { maxRequestBytes, maxHeldBytes } = this.#context.limits;
+    const received = (body: string | GatewayError): void => {
+      if (typeof body !== 'string') return answerError(response, body);
+      session.from.identity = visit.identity;
+      response.writeHead(202).end();
+      const incoming = this.#reader.read(body);
+      const take = (): void => {
+        const outlet = visit.arrival === undefined ? session.outlet : { ...session.outlet, arrival: visit.arrival };
+        if (incoming.kind === 'message') session.conversation.receive(incoming.message, outlet);
+        else receiveBatchOrRefuse(session.conversation, incoming, outlet);
+      };
+      const opening = incoming.kind === 'message' ? openingOf(incoming.message) : undefined;
+      const ready = session.conversation.dialect ? undefined : this.#context.target.ready?.(opening);
+      if (ready) void ready.then(take);
+      else take();
+    };
+    const budget = () => ({ response, owner: callerOf(visit), maxBytes: maxHeldBytes });
+    readRequestBody(request, maxRequestBytes, received, budget);
+  }
+
+  close(): void {
+    this.#sessions.close();
+  }
+
+  #open(visit: HttpVisit): void {
+    const session = this.#find(visit) ?? this.#add(visit);
+    const stream = new SseResponse(this.#context, visit.response, { 'mcp-session-id': session.id });
+    stream.write({ event: 'endpoint', data: endpointOf(visit, session) });
+    session.attach(stream);
+    stream.onClose(() => session.isCarriedBy(stream) && this.#sessions.remove(session));
+  }
+
+  #create(visit: HttpVisit): void {
+    const session = this.#add(visit);
+    const body = JSON.stringify({ sessionId: session.id, endpoint: endpointOf(visit, session) });
+    answerJson(visit.response, 201, body, { 'mcp-session-id': session.id });
+  }
+
+  #add(visit: HttpVisit): SseSession {
+    const session = new SseSession(this.#context, visit, (ended) => this.#sessions.remove(ended));
+    this.#sessions.add(session, callerOf(visit));
+    return session;
+  }
+
+  #find({ request, principal }: HttpVisit): SseSession | undefined {
+    const named = new URLSearchParams(request.url!.split('?')[1]).get('sessionId');
+    const id = named ?? (request.headers['mcp-session-id'] as string | undefined);
+    return id === undefined ? undefined : this.#sessions.get(id, principal);
+  }
+}
+
+class SseSession {
+  readonly id: string = randomId();
+  readonly owner: string | undefined;
+  readonly conversation: Conversation;
+  /** How the client connected with its latest request. */
+  readonly from: ClientConnection;
+  readonly outlet: Outlet;
+  lastSeen: number;
+  isUsed = false;
+  readonly #context: ServeContext;
+  #stream: SseResponse | undefined;
+  readonly #waiting: OutgoingQueue;
+
+  constructor(
+    context: ServeContext,
+    { principal: owner, identity, request }: HttpVisit,
+    onExit: (session: SseSession) => void,
+  ) {
+    this.#context = context;
+    this.owner = owner;
+    this.lastSeen = ticksOf(context.clock);
+    this.#waiting = new OutgoingQueue(context, `session:${this.id}`);
+    this.outlet = {
+      send: (message) => this.#write(writeMessage(message)),
+      end: (answer) => answer && this.#write(encodeAnswer(answer, context.log)),
+      release: () => {},
+    };
+    const address = addressOf(request);
+    this.from = { transport: 'sse', session: this.id, headers: request.headers, identity, address };
+    const principal = owner ?? anonymousPrincipal('session', this.id);
+    this.conversation = new Conversation(context, principal, this.outlet, {
+      onExit: () => onExit(this),
+      from: this.from,
+    });
+  }
+
+  get isBusy(): boolean {
+    return this.#stream !== undefined || this.conversation.inFlight > 0;
+  }
+
+  isCarriedBy(stream: SseResponse): boolean {
+    return this.#stream === stream;
+  }
+
+  /** A client that reconnects has given up its old stream. */
+  attach(stream: SseResponse): void {
+    const former = this.#stream;
+    this.#stream = stream;
+    former?.end();
+    for (const text of this.#waiting.take()) stream.write({ event: 'message', data: text });
+  }
+
+  /** Nothing to store: the stream ends with the process. */
+  end(): void {
+    this.close();
+  }
+
+  close(): void {
+    this.conversation.close();
+    this.#stream?.end();
+  }
+
+  #write(data: EncodedMessage): void {
+    this.lastSeen = ticksOf(this.#context.clock);
+    if (this.#stream) this.#stream.write({ event: 'message', data });
+    else this.#waiting.push(toEncodedText(data));
+  }
+}
+
+/** Next to the path that the client called: an app may mount the endpoint under a prefix and remove it from `url`. */
+function endpointOf({ request }: HttpVisit, session: SseSession): string {
+  const { originalUrl = request.url! } = request as { originalUrl?: string };
+  const path = originalUrl.split('?')[0]!;
+  return `${path.slice(0, path.lastIndexOf('/'))}/message?sessionId=${session.id}`;
+}
+
+function isEmpty(headers: HttpVisit['request']['headers']): boolean {
+  return headers['content-length'] === '0' || (!headers['content-length'] && !headers['transfer-encoding']);
+}

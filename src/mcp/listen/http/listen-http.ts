@@ -1,0 +1,93 @@
+// Opens the port that serves every HTTP transport, on loopback by default.
+import { createServer } from 'node:http';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { FairShares } from '../../../kernel/containers/fair-shares.ts';
+import { networkOf } from '../../../kernel/base/http.ts';
+import type { ServeContext } from '../../eras/serve/serve-context.ts';
+import { isLoopback } from '../guard.ts';
+import { createHttpEndpoint } from './http-endpoint.ts';
+import type { EndpointOptions, EndpointSetup, ListeningAddress } from './http-endpoint.ts';
+
+export interface HttpListenOptions extends EndpointOptions {
+  /** 0 takes any free port. */
+  port: number;
+  /** Lets everybody in on an address that others can reach. Default: a login (`auth` or `identify`) is needed there. */
+  open?: boolean | undefined;
+  tls?: { key: string | Buffer; cert: string | Buffer } | undefined;
+}
+
+export interface HttpListening {
+  /** Ends in /mcp, or in `path`. */
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const MAX_HEADER_BYTES = 32 * 1024;
+
+export async function listenHttp(
+  context: ServeContext,
+  options: HttpListenOptions & EndpointSetup,
+): Promise<HttpListening> {
+  const { port, host = '127.0.0.1', tls } = options;
+  if (!tls && !isLoopback(host)) context.log.warn({ host }, 'listen.without-tls');
+  const isOpen = isLoopback(host) || options.open === true;
+  if (!isOpen && !options.identify) throw new GatewayError('OPEN_TO_OTHERS', { host });
+  if (!isLoopback(host) && !options.identify) context.log.warn({ host }, 'listen.open');
+  if (options.login?.needsUrl && options.publicUrl === undefined && !isLoopback(host)) {
+    const reason = 'tokens are for the URL that clients use: say which, such as https://mcp.example.com';
+    throw new GatewayError('BAD_OPTION', { option: 'publicUrl', reason });
+  }
+  await options.login?.ready();
+  const needsIdentity = !isOpen && options.login === undefined; // a login refuses by itself
+  let address: ListeningAddress | undefined;
+  const endpoint = createHttpEndpoint(context, { ...options, host, needsIdentity, address: () => address });
+  const server = tls
+    ? (await import('node:https')).createServer({ ...tls, maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle)
+    : createServer({ maxHeaderSize: MAX_HEADER_BYTES }, endpoint.handle);
+  server.on('upgrade', endpoint.upgrade);
+  const sockets = shareConnections(server, context.limits.maxConnections);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(cannotListen(cause, host, port)));
+    server.listen(port, host, resolve);
+  });
+  server.on('error', (error) => context.log.error({ error }, 'listen.failed'));
+  const bound = (server.address() as AddressInfo).port;
+  address = { port: bound, isTls: tls !== undefined };
+  return {
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}${options.path ?? '/mcp'}`,
+    port: bound,
+    close: () =>
+      new Promise((resolve) => {
+        endpoint.close();
+        server.close(() => resolve());
+        server.closeIdleConnections();
+        setImmediate(() => sockets.endAll()); // the last answers are still being written
+      }),
+  };
+}
+
+/**
+ * By address, so that one cannot take the connections of all. Node's own list has neither upgraded sockets nor those still in a TLS handshake.
+ */
+function shareConnections(server: Server, max: number): FairShares {
+  const sockets = new FairShares(max);
+  server.on('connection', (socket: Socket) => {
+    const free = sockets.take(networkOf(socket.remoteAddress ?? ''), () => {
+      free?.();
+      socket.destroy();
+    });
+    if (free) socket.on('close', free);
+    else socket.destroy();
+  });
+  return sockets;
+}
+
+function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {
+  const reason =
+    cause.code === 'EADDRINUSE'
+      ? `port ${port} on ${host} is taken; choose another, or 0 for any free one`
+      : cause.message;
+  return new GatewayError('BAD_OPTION', { option: 'port', reason }, { cause });
+}

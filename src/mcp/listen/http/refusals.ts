@@ -1,0 +1,109 @@
+// Refuses HTTP requests and upgrades: answers with the error, records callers who were turned away, and ends the streams of those whose login is no
+// longer valid.
+import type { Duplex } from 'node:stream';
+import type { Identity } from '../../../kernel/exchange.ts';
+import { toErrorMessage } from '../../../kernel/message.ts';
+import type { RequestId } from '../../../kernel/message.ts';
+import type { RecordAudit } from '../../../kernel/audit.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { addressOf } from '../../../kernel/base/http.ts';
+import type { HttpResponse, HttpRequest } from '../../../kernel/base/http.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { writeMessage } from '../../wire/json-rpc.ts';
+import { plainError } from '../../eras/plain-error.ts';
+import { answerJson, retryAfter } from './http-post.ts';
+
+interface RefusalContext {
+  audit?: RecordAudit | undefined;
+  log: Log;
+}
+
+type RefusedRequest = Pick<HttpRequest, 'url' | 'method' | 'socket' | 'headers' | 'clientAddress'>;
+
+/** Answers what was thrown, and records it if it was no login, too little allowed, or a foreign Host or Origin. */
+export function refuseRequest(
+  context: RefusalContext,
+  { request, response }: { request: RefusedRequest; response: HttpResponse },
+  thrown: unknown,
+  id?: RequestId | null,
+): void {
+  recordRefusal(context.audit, thrown, request);
+  answerThrown(context, response, thrown, id);
+}
+
+/** Notes where the request came from and what it wanted, but nothing that the caller sent as a proof. */
+function recordRefusal(audit: RecordAudit | undefined, thrown: unknown, request: RefusedRequest): void {
+  if (!audit || !(thrown instanceof GatewayError)) return;
+  const { code, row, details } = thrown;
+  if (row.status !== 401 && row.status !== 403) return;
+  const { reason, scope } = details;
+  const from = addressOf(request);
+  audit({
+    kind: 'refusal',
+    method: request.method,
+    name: (request.url ?? '').split('?', 1)[0],
+    outcome: code,
+    details: {
+      status: row.status,
+      ...(typeof reason === 'string' && { reason }),
+      ...(typeof scope === 'string' && { scope }),
+      ...(from !== undefined && { from }),
+      ...(request.headers.origin !== undefined && { origin: request.headers.origin }),
+    },
+  });
+}
+
+/** Answers a thrown error. One that is not a GatewayError is logged and reported as internal. */
+export function answerThrown(
+  { log }: { log: Log },
+  response: HttpResponse,
+  thrown: unknown,
+  id?: RequestId | null,
+): void {
+  const error = thrown instanceof GatewayError ? thrown : new GatewayError('INTERNAL', {}, { cause: thrown });
+  if (error.code === 'INTERNAL') log.error({ cause: error.cause }, 'http.failed');
+  answerError(response, error, id);
+}
+
+/** An HTTP error whose body is a JSON-RPC error, for clients that show only one of the two. */
+export function answerError(response: HttpResponse, error: GatewayError, id: RequestId | null = null): void {
+  const { status } = error.row;
+  const headers = status === 429 ? retryAfter(error.details.retryAfterMs) : challengeOf(error);
+  answerJson(response, status, writeMessage(toErrorMessage(id, plainError(error))), headers);
+}
+
+/** What a client needs to log in, or to log in for more. */
+function challengeOf({ code, details: { challenge, nonce } }: GatewayError): Record<string, string> | undefined {
+  if (code !== 'UNAUTHORIZED' && code !== 'INSUFFICIENT_SCOPE') return undefined;
+  return {
+    'www-authenticate': typeof challenge === 'string' ? challenge : 'Bearer',
+    ...(typeof nonce === 'string' && { 'dpop-nonce': nonce }),
+  };
+}
+
+/** Refuses an upgrade because of what was thrown. */
+export function refuseUpgradeFor(
+  { audit, log }: RefusalContext,
+  { request, socket }: { request: RefusedRequest; socket: Duplex },
+  thrown: unknown,
+): void {
+  recordRefusal(audit, thrown, request);
+  if (!(thrown instanceof GatewayError)) {
+    log.error({ cause: thrown }, 'upgrade.failed');
+    return refuseUpgrade(socket, '500 Internal Server Error');
+  }
+  const lines = Object.entries(challengeOf(thrown) ?? {}).map(([name, value]) => `${name}: ${value}\r\n`);
+  refuseUpgrade(socket, thrown.code === 'UNAUTHORIZED' ? '401 Unauthorized' : '403 Forbidden', lines.join(''));
+}
+
+/** Destroys the socket, because a client that never closes its end must not keep it open. */
+export function refuseUpgrade(socket: Duplex, status: string, headers = ''): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\n${headers}Content-Length: 0\r\n\r\n`);
+}
+
+/** Ends a stream when the key or token that opened it is no longer valid. */
+export function endWhenInvalid(identity: Identity | undefined, response: HttpResponse): void {
+  const forget = identity?.validity?.watch(() => response.end());
+  if (forget) response.on('close', forget);
+}

@@ -1,0 +1,347 @@
+// Streamable HTTP at /mcp for both eras: POST, and for handshake sessions GET (event stream or long poll) and DELETE.
+// The dialects decide which era a POST belongs to; this file applies the HTTP rules around it.
+import type { Identity } from '../../../kernel/exchange.ts';
+import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../../kernel/message.ts';
+import type { Message, RequestId, RequestMessage } from '../../../kernel/message.ts';
+import { LOCAL } from '../../../kernel/base/anonymous.ts';
+import { DeadlineList } from '../../../kernel/base/clock.ts';
+import { CLIENT_GONE, CONNECTION_CLOSED } from '../../../kernel/base/cancellation.ts';
+import { LinkedList, LinkedNode } from '../../../kernel/containers/linked-list.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { addressOf } from '../../../kernel/base/http.ts';
+import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
+import { runUnlessVisited } from '../../../kernel/base/via.ts';
+import type { ParsedInput } from '../../wire/json-rpc.ts';
+import { RequestReader } from '../../wire/fast-messages.ts';
+import { Conversation } from '../../eras/serve/conversation.ts';
+import { isStatelessMessage, openingOf, checkOpeningVersion, checkSessionVersion } from '../../eras/serve/detect.ts';
+import type { ServeContext } from '../../eras/serve/serve-context.ts';
+import { RECURRING, readMessageVia } from '../../eras/meta.ts';
+import { plainError } from '../../eras/plain-error.ts';
+import { receiveStatelessNotification, isEndless, serveStateless } from '../../eras/stateless/serve-stateless.ts';
+import type { RunningRequest } from '../../eras/stateless/serve-stateless.ts';
+import { callerOf } from '../identify.ts';
+import type { Login } from '../login.ts';
+import { receiveBatchOrRefuse, answerRefusal } from '../unusual-messages.ts';
+import { DurableSessions } from '../durable/durable-sessions.ts';
+import type { SessionName } from '../durable/durable-sessions.ts';
+import { HttpSession } from '../session/http-session.ts';
+import { SessionRoom, SessionTable } from '../session/session-table.ts';
+import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
+import { readAccept, readRequestBody, PostOutlet, answerJson, requestIdIn } from './http-post.ts';
+import type { AcceptedTypes } from './http-post.ts';
+import { SseResponse } from './sse-response.ts';
+
+/** One HTTP request on its way through the endpoint. */
+export interface HttpVisit {
+  request: HttpRequest;
+  response: HttpResponse;
+  /** Undefined for an unknown caller. */
+  principal: string | undefined;
+  identity?: Identity | undefined;
+  /** What decides about calls, where a login is needed. */
+  access?: { login: Login; resource: string | undefined } | undefined;
+  /** Set if finding out who calls took time (kernel/arrival.ts). */
+  arrival?: number | undefined;
+}
+
+/** What the paths of an endpoint share. */
+interface WholeEndpoint {
+  durable: DurableSessions | undefined;
+  room: SessionRoom;
+  part: string;
+}
+
+type OneMessage = Extract<ParsedInput, { kind: 'message' }>;
+
+export class StreamableHttp {
+  readonly #context: ServeContext;
+  readonly #reader: RequestReader;
+  readonly #sessions: SessionTable<HttpSession>;
+  /** For the sessions of all paths. */
+  readonly room: SessionRoom;
+  /** Restores sessions after a restart. */
+  readonly #durable: DurableSessions | undefined;
+  readonly #part: string;
+  /** One timer for the silence of all answers. */
+  readonly #silence: DeadlineList;
+  /** Requests without a session that are in flight; those of a session are with it. */
+  readonly #posts = new LinkedList<OpenPost>();
+
+  constructor(context: ServeContext, whole?: WholeEndpoint) {
+    this.#context = context;
+    // Without durable keys a later process could not open the ids.
+    this.#durable = whole ? whole.durable : context.sealer.durable ? new DurableSessions(context) : undefined;
+    this.#part = whole?.part ?? '';
+    this.#reader = new RequestReader(context.limits, RECURRING);
+    this.room = whole?.room ?? new SessionRoom(context.limits);
+    this.#sessions = new SessionTable(context.limits, context.clock, this.room);
+    this.#silence = new DeadlineList(context.clock);
+  }
+
+  /** Serves another target on the same port, with sessions of its own. */
+  part(context: ServeContext, name: string): StreamableHttp {
+    return new StreamableHttp(context, { durable: this.#durable, room: this.room, part: name });
+  }
+
+  /** Throws GatewayError for requests that HTTP itself refuses. */
+  handle(visit: HttpVisit): void {
+    const { method } = visit.request;
+    if (method === 'POST') this.post(visit);
+    else if (!this.#context.handshake) throw new GatewayError('HTTP_METHOD'); // stateless servers have no sessions
+    else if (method === 'GET') this.#get(visit);
+    else if (method === 'DELETE') {
+      this.#sessions.remove(this.#find(visit));
+      visit.response.writeHead(204).end();
+    } else throw new GatewayError('HTTP_METHOD');
+  }
+
+  post(visit: HttpVisit): void {
+    const { request, response } = visit;
+    const accepted = readAccept(request.headers.accept);
+    if (!accepted.json && !accepted.stream) {
+      throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept application/json, text/event-stream' });
+    }
+    if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
+    const { id, limits } = this.#context;
+    const { maxRequestBytes, maxHeldBytes, maxHops } = limits;
+    const budget = () => ({ response, owner: callerOf(visit), maxBytes: maxHeldBytes });
+    const received = (body: string | GatewayError): void => {
+      if (typeof body !== 'string') return answerError(response, body);
+      const incoming = this.#reader.read(body);
+      const isPlain = incoming.kind !== 'message' || !hasMeta(incoming.message);
+      const via = isPlain || id === undefined ? undefined : readMessageVia(incoming.message);
+      if (!via) return this.#receive(visit, incoming, accepted);
+      try {
+        runUnlessVisited(via, { id, maxHops }, () => this.#receive(visit, incoming, accepted));
+      } catch (thrown) {
+        answerThrown(this.#context, response, thrown, requestIdIn(incoming));
+      }
+    };
+    readRequestBody(request, maxRequestBytes, received, budget);
+  }
+
+  close(): void {
+    this.#silence.clear();
+    this.#sessions.close();
+    for (const post of this.#posts.values()) post.stop();
+    if (this.#part === '') this.#durable?.close();
+  }
+
+  #receive(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
+    try {
+      if (visit.access) checkCalls(visit, incoming);
+      const session = this.#sessionOf(visit);
+      if (session) this.#inSession(visit, incoming, accepted, session);
+      else this.#onceOffered(visit, incoming, accepted);
+    } catch (thrown) {
+      refuseRequest(this.#context, visit, thrown, requestIdIn(incoming));
+    }
+  }
+
+  /** Separate from `#receive`, because V8 would allocate the context of the closures for every request. */
+  #onceOffered(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
+    const opening = asksWhatIsOffered(incoming);
+    const ready = opening && this.#context.target.ready?.(openingOf(opening));
+    if (!ready) return this.#withoutSession(visit, incoming, accepted);
+    const taken = ready.then(() => this.#withoutSession(visit, incoming, accepted));
+    taken.catch((thrown: unknown) => refuseRequest(this.#context, visit, thrown, requestIdIn(incoming)));
+  }
+
+  #withoutSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
+    const { headers } = visit.request;
+    const evidence = { session: false, versionHeader: headers['mcp-protocol-version'] as string | undefined };
+    const isMessage = incoming.kind === 'message' && this.#context.stateless;
+    if (isMessage && isStatelessMessage(incoming.message, evidence)) this.#stateless(visit, incoming, accepted);
+    else if (headers['mcp-session-id'] === undefined) this.#opening(visit, incoming, accepted);
+    else throw new GatewayError('SESSION_NOT_FOUND');
+  }
+
+  #stateless(
+    { request, response, principal = LOCAL, identity, arrival }: HttpVisit,
+    { message }: OneMessage,
+    accepted: AcceptedTypes,
+  ): void {
+    if (!accepted.stream && isEndless(message))
+      throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
+    const outlet = new PostOutlet(this.#context, response, accepted);
+    outlet.arrival = arrival;
+    if (!isRequest(message)) {
+      if (isNotification(message)) receiveStatelessNotification(this.#context, message, principal);
+      return outlet.end();
+    }
+    const headers = (name: string) => request.headers[name] as string | undefined;
+    const address = addressOf(request);
+    const from = { transport: 'http', headers: request.headers, identity, address } as const;
+    if (isEndless(message)) endWhenInvalid(identity, response);
+    const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
+    // In the stateless era, closing the stream cancels the request.
+    if (!running || outlet.ended) return;
+    const post = new OpenPost(message.id, outlet, running);
+    this.#posts.add(post);
+    response.on('close', () => {
+      this.#posts.delete(post);
+      if (!outlet.ended) running.cancel(CONNECTION_CLOSED);
+    });
+    outlet.limitSilence(this.#silence);
+  }
+
+  /**
+   * A request without a session: `initialize` opens one, ping and the like are answered, everything else is refused.
+   */
+  #opening(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
+    const outlet = new PostOutlet(this.#context, visit.response, accepted);
+    if (incoming.kind === 'refused') return answerRefusal(incoming, outlet);
+    const message = incoming.kind === 'message' ? incoming.message : undefined;
+    if (message && !isRequest(message)) throw new GatewayError('SESSION_MISSING');
+    if (message?.method === 'initialize') return this.#initialize(visit, message, accepted);
+    checkOpeningVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, this.#context);
+    const nobody = new Conversation(this.#context, 'nobody', { send: () => {} }, { onExit: () => {} });
+    if (incoming.kind === 'message') nobody.receive(incoming.message, outlet);
+    else receiveBatchOrRefuse(nobody, incoming, outlet);
+  }
+
+  #initialize(visit: HttpVisit, message: RequestMessage, accepted: AcceptedTypes): void {
+    const opening = message.params ?? {};
+    const binding = this.#bindingOf(visit);
+    const session = this.#create(visit, this.#durable?.name(opening, binding));
+    this.#sessions.add(session, callerOf(visit));
+    const outlet = new PostOutlet(this.#context, visit.response, accepted, session);
+    outlet.isOpening = true;
+    session.conversation.receive(message, outlet);
+    if (session.conversation.dialect) this.#durable?.begin(session, opening, binding);
+    else this.#sessions.remove(session); // refused, so nothing was negotiated
+  }
+
+  #inSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes, session: HttpSession): void {
+    const { headers } = visit.request;
+    const { conversation } = session;
+    const version = headers['mcp-protocol-version'] as string | undefined;
+    // The negotiated revision was checked when the session began.
+    if (version !== conversation.dialect?.client.revision) checkSessionVersion(version, conversation);
+    session.from.headers = headers;
+    session.from.identity = visit.identity;
+    const outlet = new PostOutlet(this.#context, visit.response, accepted, session);
+    outlet.incoming = incoming;
+    outlet.arrival = visit.arrival;
+    const cameAt = session.lastSeen;
+    if (incoming.kind === 'message') conversation.receive(incoming.message, outlet);
+    else receiveBatchOrRefuse(conversation, incoming, outlet);
+    outlet.limitSilence(this.#silence, cameAt);
+  }
+
+  #get(visit: HttpVisit): void {
+    const { request, response } = visit;
+    const session = this.#find(visit);
+    const accepted = readAccept(request.headers.accept);
+    const lastEventId = request.headers['last-event-id'] as string | undefined;
+    // EventSource clients reconnect until the server answers 204.
+    if (lastEventId !== undefined && session.hasNothingAfter(lastEventId)) response.writeHead(204).end();
+    else if (accepted.stream) {
+      const carrier = new SseResponse(this.#context, response, { 'mcp-session-id': session.id });
+      session.listen(carrier, lastEventId).catch((cause: unknown) => {
+        this.#context.log.error({ cause }, 'stream.resume');
+        carrier.end();
+      });
+    } else if (accepted.json) {
+      const stop = session.poll((texts) => {
+        if (texts.length > 0) answerJson(response, 200, `[${texts.join(',')}]`);
+        else if (!response.headersSent) response.writeHead(204).end();
+      });
+      response.on('close', stop);
+    } else
+      throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream, or application/json to poll' });
+  }
+
+  /** The session that the request names, if it is live or can be restored from an earlier process. */
+  #sessionOf(visit: HttpVisit): HttpSession | undefined {
+    const id = visit.request.headers['mcp-session-id'] as string | undefined;
+    return id === undefined ? undefined : (this.#sessions.find(id, visit.principal) ?? this.#takeOver(id, visit));
+  }
+
+  #takeOver(id: string, visit: HttpVisit): HttpSession | undefined {
+    const kept = this.#durable?.find(id, this.#bindingOf(visit));
+    if (!kept) return undefined;
+    const session = this.#create(visit, { id, key: kept.key });
+    this.#sessions.add(session, callerOf(visit));
+    this.#durable!.takeOver(kept.key);
+    try {
+      session.conversation.restore(kept);
+    } catch (error) {
+      this.#context.log.warn({ error }, 'session.not-restored'); // for example, its revision is no longer supported
+      this.#sessions.remove(session);
+      throw new GatewayError('SESSION_NOT_FOUND');
+    }
+    session.isUsed = true;
+    return session;
+  }
+
+  #create({ principal: owner, identity, request }: HttpVisit, name: SessionName | undefined): HttpSession {
+    return new HttpSession(this.#context, {
+      owner,
+      from: { transport: 'http', headers: request.headers, identity, address: addressOf(request) },
+      name,
+      onExit: (session) => this.#sessions.remove(session),
+      onEnd: ({ key }) => this.#durable?.end(key),
+      onSetting: (change, { key }) => this.#durable?.change(key, change),
+    });
+  }
+
+  #bindingOf({ principal }: HttpVisit): string {
+    return JSON.stringify([this.#part, principal ?? null]);
+  }
+
+  #find(visit: HttpVisit): HttpSession {
+    const { headers } = visit.request;
+    const session = this.#sessionOf(visit);
+    if (!session)
+      throw new GatewayError(headers['mcp-session-id'] === undefined ? 'SESSION_MISSING' : 'SESSION_NOT_FOUND');
+    checkSessionVersion(headers['mcp-protocol-version'] as string | undefined, session.conversation);
+    return session;
+  }
+}
+
+/** A call that needs more than the key or token allows is answered with 403, so that the client can log in for it. */
+function checkCalls({ identity, access }: HttpVisit, incoming: ParsedInput): void {
+  if (!identity || !access?.login.checkCall) return;
+  for (const message of messagesIn(incoming)) access.login.checkCall(message, identity, access.resource);
+}
+
+function messagesIn(incoming: ParsedInput): Message[] {
+  if (incoming.kind === 'batch') return incoming.items.flatMap(messagesIn);
+  return incoming.kind === 'message' ? [incoming.message] : [];
+}
+
+/** The opening message of either era, or a wish to listen: the answer says what the target offers. */
+function asksWhatIsOffered(incoming: ParsedInput): Message | undefined {
+  if (incoming.kind !== 'message' || !isRequest(incoming.message)) return undefined;
+  const { message } = incoming;
+  const { method } = message;
+  return method === 'initialize' || method === 'server/discover' || isEndless(message) ? message : undefined;
+}
+
+export function isJson(contentType: string | undefined): boolean {
+  if (contentType === 'application/json') return true;
+  return contentType !== undefined && /^application\/json\s*(;|$)/i.test(contentType);
+}
+
+/** A stateless request in flight. */
+class OpenPost extends LinkedNode<OpenPost> {
+  readonly #id: RequestId;
+  readonly #outlet: PostOutlet;
+  readonly #running: RunningRequest;
+
+  constructor(id: RequestId, outlet: PostOutlet, running: RunningRequest) {
+    super();
+    this.#id = id;
+    this.#outlet = outlet;
+    this.#running = running;
+  }
+
+  /** Tells the client that the gateway stops. */
+  stop(): void {
+    const stopped = new GatewayError('GATEWAY_STOPPED');
+    this.#outlet.end(toErrorMessage(this.#id, plainError(stopped)), stopped.row.status);
+    this.#running.cancel(CLIENT_GONE);
+  }
+}

@@ -1,0 +1,70 @@
+// Opens and closes all the transports of one target: stdio, an HTTP port, an SDK Transport, or a request handler for
+// another HTTP server.
+import type { Transport } from '@modelcontextprotocol/client';
+import type { ServeContext } from '../eras/serve/serve-context.ts';
+import { createHttpEndpoint } from './http/http-endpoint.ts';
+import type { EndpointOptions, EndpointSetup, HttpEndpoint } from './http/http-endpoint.ts';
+import type { HttpListenOptions, HttpListening } from './http/listen-http.ts';
+import { acceptStdio } from './stdio.ts';
+import type { StdioListening, StdioListenOptions } from './stdio.ts';
+import { acceptSdkTransport } from './sdk-transport.ts';
+
+export type ListenOptions = ({ stdio: true } & StdioListenOptions) | HttpListenOptions;
+
+/** The listener that `listen` returns for these options. */
+export type ListeningWith<O extends ListenOptions> = O extends { stdio: true } ? StdioListening : HttpListening;
+
+export class TransportListeners {
+  readonly #context: ServeContext;
+  readonly #defaults: EndpointSetup;
+  readonly #open = new Set<{ close(): unknown }>();
+
+  constructor(context: ServeContext, defaults: EndpointSetup = {}) {
+    this.#context = context;
+    this.#defaults = defaults;
+  }
+
+  async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
+    const listening = 'stdio' in options ? this.#listenStdio(options) : await this.#listenHttp(options);
+    this.#open.add(listening);
+    if ('closed' in listening) void listening.closed.then(() => this.#open.delete(listening));
+    return listening as ListeningWith<O>;
+  }
+
+  #listenStdio(options: StdioListenOptions): StdioListening {
+    const { part } = options;
+    const context = part === undefined ? undefined : this.#defaults.part?.(part);
+    return acceptStdio(context ?? this.#context, options);
+  }
+
+  /** Loaded on demand: on stdio, every file less makes the first answer faster. */
+  async #listenHttp(options: HttpListenOptions): Promise<HttpListening> {
+    const { listenHttp } = await import('./http/listen-http.ts');
+    return listenHttp(this.#context, { ...this.#defaults, ...options });
+  }
+
+  async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
+    let isGone = false;
+    let connection: { close(): Promise<void> } | undefined;
+    connection = await acceptSdkTransport(this.#context, transport, () => {
+      isGone = true; // a transport may close while it starts
+      if (connection) this.#open.delete(connection);
+    });
+    if (!isGone) this.#open.add(connection);
+    return connection;
+  }
+
+  endpoint(options: EndpointOptions): HttpEndpoint {
+    const endpoint = createHttpEndpoint(this.#context, { ...this.#defaults, ...options });
+    this.#open.add(endpoint);
+    return endpoint;
+  }
+
+  /** Accepts no new clients from now on; resolves when all have left. */
+  close(): Promise<unknown> {
+    const open = [...this.#open];
+    this.#open.clear();
+    this.#context.parked.clear();
+    return Promise.all(open.map((one) => one.close()));
+  }
+}

@@ -1,0 +1,192 @@
+// The channels by which a gateway asks people whose clients cannot be asked: a web page, the client's model, and
+// stand-ins.
+import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { Ask, ClientView, Exchange } from '../kernel/exchange.ts';
+import { isForPageOnly } from '../kernel/form/schema-field.ts';
+import type { JsonObject } from '../kernel/message.ts';
+import type { ClientOpening } from '../kernel/target.ts';
+import type { Clock } from '../kernel/base/clock.ts';
+import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
+import type { Limits } from '../kernel/base/limits.ts';
+import type { Log } from '../kernel/base/log.ts';
+import { HeldRounds } from './held-rounds.ts';
+import { HumanCheck } from './human-check.ts';
+import type { QuestionRound } from './question-round.ts';
+import { createSampler } from './model/sample.ts';
+import type { SamplerOptions } from './model/sample.ts';
+import { toPersonText, toQuestionText } from './question-text.ts';
+import { isForHuman } from './trust/answer-trust.ts';
+import type { IdentifyPerson, NotifyPerson, AnswerTrust, TrustOption } from './trust/answer-trust.ts';
+
+export type Channel = 'page' | 'relay';
+
+/** The request that asks, and its signal. */
+export type StandInRequest = Pick<Exchange, 'client' | 'signal' | 'id'>;
+
+/** Resolves with the answer; rejects with a GatewayError. */
+export type StandIn = (ask: Ask, exchange: StandInRequest) => Promise<JsonObject>;
+
+/** Stand-ins answer questions for clients that cannot: from the configuration, or with the operator's model. */
+interface StandIns {
+  'sampling/createMessage'?: StandIn | undefined;
+  'roots/list'?: StandIn | undefined;
+}
+
+export interface GatewayAskOptions {
+  /** The channels for people whose clients cannot be asked; an empty list turns them off. Default: all. */
+  channels?: readonly Channel[] | undefined;
+  /**
+   * The clients whose forms are a person's word, for approvals and questions that only a human may answer: `stdio`, `key:NAME`,
+   * `user:NAME`. Anybody else answers on the page, in a browser that is paired. `all` believes every client and everyone who has the
+   * link. Default: `['stdio']`.
+   */
+  trust?: TrustOption | undefined;
+  /** Shows the person where a question waits that only a person may answer. The log has the link in any case. */
+  notify?: NotifyPerson | undefined;
+  /** Who is logged in at the page, by something that browsers send and models do not have. Default: browsers are paired. */
+  identifyPerson?: IdentifyPerson | undefined;
+  /** The model that answers sampling requests for clients without sampling. */
+  model?: Omit<SamplerOptions, 'log' | 'clock'> | undefined;
+  /** Further stand-ins for clients that cannot answer, by method. */
+  standIns?: StandIns | undefined;
+}
+
+interface AskChannelsOptions extends Pick<GatewayAskOptions, 'channels' | 'model' | 'standIns'> {
+  answerTrust: AnswerTrust;
+  /** The web page for answers. */
+  page?: PageLinks | undefined;
+  clock: Clock;
+  limits?: Partial<Limits> | undefined;
+  log: Log;
+}
+
+interface PageLinks {
+  /** Whether the user's browser can reach it. */
+  readonly isReachable: boolean;
+  link(round: QuestionRound): Promise<string>;
+}
+
+const ALL_CHANNELS: readonly Channel[] = ['page', 'relay'];
+const URL_ASK: Ask = { method: 'elicitation/create', params: { mode: 'url' } };
+
+export class AskChannels {
+  readonly rounds: HeldRounds;
+  readonly humanCheck: HumanCheck;
+  readonly answerTrust: AnswerTrust;
+  readonly clock: Clock;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly #page: PageLinks | undefined;
+  readonly #standIns: StandIns;
+  readonly #hasRelay: boolean;
+  /** Shared by all clients that lack the same capabilities, so that derived values are memoized once. */
+  readonly #assisted: ClientCapabilities[] = [];
+
+  constructor({ channels = ALL_CHANNELS, model, standIns, page, answerTrust, clock, limits, log }: AskChannelsOptions) {
+    this.answerTrust = answerTrust;
+    this.clock = clock;
+    this.humanCheck = new HumanCheck(clock);
+    this.limits = { ...DEFAULT_LIMITS, ...limits };
+    this.log = log;
+    this.#page = channels.includes('page') ? page : undefined;
+    this.#hasRelay = channels.includes('relay');
+    this.#standIns = {
+      ...(model && { 'sampling/createMessage': createSampler({ ...model, log, clock }) }),
+      ...standIns,
+    };
+    this.rounds = new HeldRounds(this.limits, clock);
+  }
+
+  /** Whether any channel is available. */
+  get areAny(): boolean {
+    return this.#hasRelay || this.hasPage;
+  }
+
+  /** The link to a round's page; undefined if browsers cannot reach the page. */
+  async link(round: QuestionRound): Promise<string | undefined> {
+    return this.hasPage ? this.#page!.link(round) : undefined;
+  }
+
+  /** The capabilities that the gateway provides for a client that has not declared them; undefined if none. */
+  assistedFor({ capabilities }: ClientOpening | ClientView): ClientCapabilities | undefined {
+    const elicitation = !capabilities.elicitation && this.areAny;
+    const sampling = !capabilities.sampling && this.#standIns['sampling/createMessage'] !== undefined;
+    const roots = !capabilities.roots && this.#standIns['roots/list'] !== undefined;
+    const url = elicitation && this.hasPage;
+    const kind = Number(elicitation) + 2 * Number(sampling) + 4 * Number(roots) + 8 * Number(url);
+    if (kind === 0) return undefined;
+    return (this.#assisted[kind] ??= {
+      ...(elicitation && { elicitation: { form: {}, ...(url && { url: {} }) } }),
+      ...(sampling && { sampling: { tools: {} } }),
+      ...(roots && { roots: { listChanged: true } }),
+    });
+  }
+
+  /** A client that declared the capability answers itself. */
+  standInFor({ method }: Ask, { assisted }: ClientView): StandIn | undefined {
+    if (method === 'sampling/createMessage') return assisted?.sampling && this.#standIns[method];
+    return method === 'roots/list' && assisted?.roots ? this.#standIns[method] : undefined;
+  }
+
+  /** Whether a page or the model can ask the question. A question for a human is never answered by a model. */
+  canAsk(ask: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
+    if (ask.method !== 'elicitation/create' || during !== 'tools/call') return false;
+    return this.hasPage || (this.#hasRelay && !isKeptFromModels(ask));
+  }
+
+  /** Whether there is a page that browsers can reach. */
+  get hasPage(): boolean {
+    return this.#page?.isReachable === true;
+  }
+
+  canOpenPage(exchange: Exchange): boolean {
+    return this.hasPage && exchange.canAsk(URL_ASK);
+  }
+
+  /** The round as a tool result for the model. */
+  async words(round: QuestionRound, problem?: string): Promise<JsonObject> {
+    if (this.#isForPerson(round)) {
+      // The page of all questions, which names none of them, and only to callers who can log in there.
+      const page = this.answerTrust.canLogIn(round.user)
+        ? (await this.link(round))?.replace(/(\/ask)(?:\/[^/?]*)?\?.*$/, '$1')
+        : undefined;
+      return toPersonText(round, { page, hasChanges: this.takesChanges(round) }, problem);
+    }
+    const link = round.waitsFor === undefined ? await this.link(round) : undefined;
+    const ways = { link, hasRelay: this.takesWords(round), hasChanges: this.takesChanges(round) };
+    return toQuestionText(round, ways, problem);
+  }
+
+  /** Tells the person where the question waits, if a model must not get the link. */
+  tellPerson(round: QuestionRound): void {
+    if (!this.#isForPerson(round)) return;
+    const tell = async (): Promise<void> => {
+      const link = await this.link(round);
+      if (link !== undefined) await this.answerTrust.tell(round, link);
+    };
+    tell().catch((error: unknown) => this.log.warn({ error }, 'ask.person-not-told'));
+  }
+
+  #isForPerson(round: QuestionRound): boolean {
+    return this.answerTrust.isStrict && isForHuman(round);
+  }
+
+  /** Whether the model may pass on the answers of this round. */
+  takesWords(round: Pick<QuestionRound, 'questions'>): boolean {
+    return this.#hasRelay && !round.questions.some(({ ask }) => isKeptFromModels(ask));
+  }
+
+  /** Whether the model may pass on changes of earlier answers. */
+  takesChanges({ questions: [first, ...others] }: Pick<QuestionRound, 'questions'>): boolean {
+    return this.#hasRelay && others.length === 0 && first?.ask.revisable === true;
+  }
+}
+
+/**
+ * What only a person may say: that they agree to visit an address, too. And secrets and files, which a server may ask for by their schema. At an
+ * address of the gateway itself, the visit counts and not the answer.
+ */
+function isKeptFromModels({ human, page, ofGateway, params }: Ask): boolean {
+  const isVisit = params?.mode === 'url' && ofGateway !== true;
+  return human === true || page === true || isVisit || isForPageOnly(params?.requestedSchema);
+}

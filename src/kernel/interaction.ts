@@ -2,7 +2,8 @@
 // `experimental.mcpFlow`.
 import type { ClientCapabilities, ServerCapabilities } from '@modelcontextprotocol/client';
 import { sha256 } from './crypto/lazy-crypto.ts';
-import { GatewayError } from './base/errors.ts';
+import { ERRORS } from './base/error-table.ts';
+import { GatewayError, ProtocolError } from './base/errors.ts';
 import { isObject, present, toInvalid } from './message.ts';
 import type { JsonObject } from './message.ts';
 import { TASK_METHODS } from './methods.ts';
@@ -27,11 +28,10 @@ export function readStartId({ _meta: meta }: JsonObject): string | undefined {
   );
 }
 
-/** The tool can be run, but not by its server's own session: something before the server needs a call. */
-export class PlayedAsCall extends GatewayError {
-  constructor(tool: string) {
-    super('FLOW_NOT_INTERACTIVE', { tool });
-  }
+/** Whether a server said that it does not play this tool, or no tool at all. Only for code that hands a request to a server. */
+export function isNotInteractive(thrown: unknown): boolean {
+  if (thrown instanceof GatewayError) return thrown.code === 'FLOW_NOT_INTERACTIVE';
+  return thrown instanceof ProtocolError && thrown.code === ERRORS.FLOW_NOT_INTERACTIVE.code;
 }
 
 /** The timeout that `interaction.start` asks for. */

@@ -11,7 +11,7 @@ import type { FlowOutcome, PromptContext, PromptHandlers } from '../../mcp/flow/
 import { NOTICES, PromptInbox } from '../../mcp/flow/prompt-inbox.ts';
 import type { Address } from '../../mcp/connect/address.ts';
 import type { Prompt, Choice, Validation } from '../../kernel/form/prompt.ts';
-import { START_ID, takesStartIds } from '../../kernel/interaction.ts';
+import { START_ID, isNotInteractive, takesStartIds } from '../../kernel/interaction.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { ProtocolError, GatewayError } from '../../kernel/base/errors.ts';
@@ -34,7 +34,6 @@ export interface FlowClientOptions extends ConnectOptions {
 /** Requests of the server about a session. */
 const SESSION_METHODS = ['interaction.prompt', 'interaction.continue', 'interaction.complete'];
 const GONE = new Set([-32001, -32002]);
-const NOT_INTERACTIVE = -32007;
 const MAX_RESTARTS = 3;
 const BUSY = -32000;
 const AWAY = new Set(['UPSTREAM_CLOSED', 'UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED']);
@@ -110,8 +109,8 @@ export class FlowClient {
         // A user who has not answered at all is asked once more.
         if (!hasExpired(outcome) || restarts >= (person.hasAnswered ? MAX_RESTARTS : 1)) return outcome;
       } catch (thrown) {
+        if (isNotInteractive(thrown)) return this.#call(tool, params, options);
         const code = thrown instanceof ProtocolError ? thrown.code : undefined;
-        if (code === NOT_INTERACTIVE) return this.#call(tool, params, options);
         if (code === undefined || !GONE.has(code) || restarts >= MAX_RESTARTS) {
           options.onFeedback?.(thrown instanceof Error ? thrown.message : String(thrown));
           throw thrown;

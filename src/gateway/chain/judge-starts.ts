@@ -2,11 +2,11 @@
 // 1. `interaction.start` of MCP Flow is shown to it as the call it is. What it throws is the answer; what it changes in name and
 //    arguments is changed in the start.
 // 2. A step that does more than judge (it reads or replaces the result, asks, listens, or answers itself) needs a real call: then
-//    the tool is not played by its server, but called (PlayedAsCall).
+//    the tool is not played by its server, but called (play-as-call.ts).
 // 3. A session that this step has not seen begin, because the steps were replaced meanwhile or the gateway was restarted, is judged
 //    when it is continued.
 import { atOnce } from '../../kernel/base/stray-promises.ts';
-import { PlayedAsCall } from '../../kernel/interaction.ts';
+import { toPlayAsCall } from '../../kernel/flow/play-as-call.ts';
 import { isObject, readOptionalObject, readString } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../kernel/step.ts';
@@ -91,7 +91,7 @@ async function judgeStart(step: Step, judging: Judging, judged: BoundedMap<strin
   const verdict = await tryCall(step, judging, call);
   if (verdict.isMore) {
     await requireListed(tool, lookUp);
-    throw new PlayedAsCall(tool);
+    return respond(toPlayAsCall({ tool, wantedBy: 'step' }));
   }
   const { name, arguments: initialParams, ...more } = verdict.params;
   if (verdict.params !== call) exchange.params = { ...params, ...metaOf(more), toolName: name, initialParams };
@@ -174,7 +174,8 @@ function viewOfCall(exchange: StepExchange, call: JsonObject, takesPart: (asks: 
       if (key === 'params') return params;
       if (TAKES_PART.has(key)) takesPart(key !== 'intercept');
       if (key === 'canAsk') return () => true;
-      if (key === 'ask') return () => Promise.reject(new PlayedAsCall(String(call.name)));
+      if (key === 'ask')
+        return () => Promise.reject(new GatewayError('FLOW_NOT_INTERACTIVE', { tool: String(call.name) }));
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },

@@ -1,9 +1,10 @@
 // Routes requests of MCP Flow: `interaction.start` goes to the member that has the tool, all others to the member that holds the session. Servers' own
 // session ids are replaced by public ones in everything that reaches a client, and the other way round. For any other client the session does not exist.
 import type { Exchange, Run, Ask, ClientView } from '../../kernel/exchange.ts';
-import { RECEIPT, withOwnStartId, isInteraction, flowOf } from '../../kernel/interaction.ts';
+import { RECEIPT, withOwnStartId, isInteraction, isNotInteractive, flowOf } from '../../kernel/interaction.ts';
 import { isObject, readString } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import { readPlayAsCall, toPlayAsCall } from '../../kernel/flow/play-as-call.ts';
 import { fieldOf, toPlainObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { deriveExchange } from '../../kernel/derived-exchange.ts';
@@ -45,16 +46,19 @@ async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRou
   if (!owner) throw new GatewayError('INVALID_PARAMS', { data: { toolName: tool, error: 'There is no such tool' } });
   const { member, name } = owner;
   const { interactive } = await declarations.of(member, exchange.client);
-  if (interactive !== true) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
+  if (interactive !== true) return toPlayAsCall({ tool, wantedBy: 'server' });
   const { client, runGuard } = exchange;
   const publish = publisherOf(member, ids, client.principal, { tool: name, rules: runGuard?.rules });
   const params = { ...withOwnStartId(exchange.params, client.principal), toolName: name };
   const own = toServerSession(exchange, params, publish);
   try {
-    const started = publishSessionIds(toPlainObject(await handTo(member, own)), publish);
+    const result = toPlainObject(await handTo(member, own));
+    if (readPlayAsCall(result)) return result; // the member is a chain of steps
+    const started = publishSessionIds(result, publish);
     runGuard?.began(String(started.sessionId));
     return started;
   } catch (thrown) {
+    if (isNotInteractive(thrown)) return toPlayAsCall({ tool, wantedBy: 'server' });
     throw publishError(thrown, name, tool, false);
   }
 }

@@ -1,7 +1,7 @@
 // Asks a person before a tool is called, through any channel that reaches the client's user. Nothing reaches the server before a
 // yes. Anything else, including silence, is a no, which the model gets as a readable result. A call is asked about only once,
 // however often an outer step retries it and however many rules apply.
-import { PlayedAsCall } from '../../../kernel/interaction.ts';
+import { toPlayAsCall } from '../../../kernel/flow/play-as-call.ts';
 import { readString } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { Step, StepExchange } from '../../../kernel/step.ts';
@@ -64,7 +64,7 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
       const judgement = await rule.judge(judged, () => tools.annotations(tool, exchange, lookUp));
       if (judgement === 'allow') return next();
       // There is no session yet in which to ask, so the client has to make an ordinary call.
-      if (!isCall) throw new PlayedAsCall(tool);
+      if (!isCall) return respond(toPlayAsCall({ tool, wantedBy: 'step' }));
       const refusal = judgement === 'deny' ? forbidden(tool, exchange) : await approvals.ask(judged, exchange);
       return refusal === undefined ? next() : respond(notApproved(tool, refusal));
     },

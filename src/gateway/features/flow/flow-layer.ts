@@ -6,7 +6,6 @@ import { callerOfClient } from '../../../kernel/exchange.ts';
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import {
   FLOW_VERSION,
-  PlayedAsCall,
   flowOf,
   givesReceipts,
   playsCalls,
@@ -17,6 +16,8 @@ import {
 } from '../../../kernel/interaction.ts';
 import { isObject, readOptionalObject, readString } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
+import { readPlayAsCall } from '../../../kernel/flow/play-as-call.ts';
+import type { PlayAsCall } from '../../../kernel/flow/play-as-call.ts';
 import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import { TargetLayer } from '../../../kernel/target.ts';
@@ -25,7 +26,7 @@ import { isAnonymous } from '../../../kernel/base/anonymous.ts';
 import { CLIENT_GONE } from '../../../kernel/base/cancellation.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
-import { GatewayError, ProtocolError, toError } from '../../../kernel/base/errors.ts';
+import { GatewayError, toError } from '../../../kernel/base/errors.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import type { EmulatedSession } from './emulate/emulated-session.ts';
 import { EmulatedSessions } from './emulate/emulated-sessions.ts';
@@ -44,7 +45,6 @@ interface FlowLayerOptions {
   onlyForSteps?: boolean | undefined;
 }
 
-const NOT_INTERACTIVE = -32007;
 const DECLARATION = {
   interactive: true,
   version: FLOW_VERSION,
@@ -111,17 +111,17 @@ export class FlowLayer extends TargetLayer {
   }
 
   async #start(exchange: Exchange): Promise<ResultObject> {
-    try {
-      return await this.target.handle(exchange);
-    } catch (thrown) {
-      if (!(this.#options.onlyForSteps ? this.#isForSteps(thrown, exchange) : isNotInteractive(thrown))) throw thrown;
-    }
+    const started = await this.target.handle(exchange);
+    const wanted = readPlayAsCall(started);
+    if (!wanted) return started;
+    if (this.#options.onlyForSteps && !this.#isForSteps(wanted, exchange))
+      throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool: wanted.tool });
     return this.#played.start(this.#playerFor(exchange.client), async () => this.#begin(exchange));
   }
 
   /** A server that asks callers itself must know beforehand that this one can be asked; nobody has told it. */
-  #isForSteps(thrown: unknown, { client }: Exchange): boolean {
-    return thrown instanceof PlayedAsCall && !playsCalls(this.target.capabilities(client));
+  #isForSteps({ wantedBy }: PlayAsCall, { client }: Exchange): boolean {
+    return wantedBy === 'step' && !playsCalls(this.target.capabilities(client));
   }
 
   #begin(exchange: Exchange): JsonObject {
@@ -266,10 +266,4 @@ function toStart(params: JsonObject, what: unknown): SessionStart | undefined {
   const id = readStartId(params);
   if (id === undefined) return undefined;
   return { id, what: sha256(canonicalExactly(what), 'base64url') };
-}
-
-/** The server does not play this tool, or does not support Flow. */
-function isNotInteractive(thrown: unknown): boolean {
-  if (thrown instanceof ProtocolError) return thrown.code === NOT_INTERACTIVE;
-  return thrown instanceof GatewayError && thrown.code === 'FLOW_NOT_INTERACTIVE';
 }

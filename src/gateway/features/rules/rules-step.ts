@@ -8,7 +8,8 @@ import type { Exchange } from '../../../kernel/exchange.ts';
 import { isObject, readString } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { LIST_METHOD_BY_AREA } from '../../../kernel/methods.ts';
-import { PlayedAsCall, isFollowUp } from '../../../kernel/interaction.ts';
+import { isFollowUp } from '../../../kernel/interaction.ts';
+import { toPlayAsCall } from '../../../kernel/flow/play-as-call.ts';
 import { isGatewayTool } from '../../../kernel/gateway-tool.ts';
 import { SERVER_KEY } from '../../../kernel/target.ts';
 import type { Change } from '../../../kernel/target.ts';
@@ -172,7 +173,7 @@ class Ruling implements RulesStep {
       throw refusal;
     }
     // There is no session yet in which to ask, so the client has to make an ordinary call.
-    if (exchange.method === 'interaction.start') throw new PlayedAsCall(name);
+    if (exchange.method === 'interaction.start') return respond(toPlayAsCall({ tool: name, wantedBy: 'step' }));
     return this.#asking.ask(use, exchange, () => this.#run(use, judgement, exchange, next));
   }
 

@@ -1,7 +1,7 @@
 // Connects the gateway to a server that runs interactive tools over MCP Flow: sends requests about sessions to the server, and
 // delivers its prompts and notifications to the clients of those sessions.
 import type { Ask, ClientView, Exchange } from '../../../kernel/exchange.ts';
-import { isInteraction } from '../../../kernel/interaction.ts';
+import { isInteraction, isNotInteractive } from '../../../kernel/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../../kernel/message.ts';
 import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { Watcher } from '../../../kernel/target.ts';
@@ -19,9 +19,8 @@ import { ServerCall } from '../server-call.ts';
 import type { CallContext } from '../server-call.ts';
 
 const GONE = 'The client has left';
-const NOT_INTERACTIVE = -32007;
-/** Not interactive, unknown method, unknown tool. */
-const NOT_PLAYED = new Set([NOT_INTERACTIVE, -32601, -32602]);
+/** Unknown method, unknown tool. */
+const UNKNOWN = new Set([-32601, -32602]);
 /** Names come from clients, so their number is bounded. */
 const MAX_PLAIN = 10_000;
 
@@ -134,8 +133,9 @@ export class FlowBridge {
 
   /** The caller then calls the tool the ordinary way, which repeats any other error. */
   #notPlayed(thrown: unknown, tool: string): undefined {
-    if (!(thrown instanceof ProtocolError) || !NOT_PLAYED.has(thrown.code)) throw thrown;
-    if (thrown.code === NOT_INTERACTIVE && this.#plain.size < MAX_PLAIN) this.#plain.add(tool);
+    const isPlain = isNotInteractive(thrown);
+    if (!isPlain && !(thrown instanceof ProtocolError && UNKNOWN.has(thrown.code))) throw thrown;
+    if (isPlain && this.#plain.size < MAX_PLAIN) this.#plain.add(tool);
   }
 
   /** An anonymous client can never return, and a shared server does not notice that it has left. */

@@ -33,7 +33,7 @@ try {
 
 /** A client over HTTP: nobody vouches for its forms, so the person answers on the page. */
 async function byPage(entry) {
-  const onElicit = () => assert.fail('the form of this client is not a person’s word');
+  const onElicit = () => assert.fail('the form of this client is not human approval');
   const client = await connect(entry, { onElicit });
   const call = async (name, args = {}) => {
     const { content, _meta } = await client.callTool(name, args);
@@ -63,7 +63,7 @@ async function byPage(entry) {
   console.log(`on the page: ${deleted.text}; then ${kept.text}`);
 }
 
-/** A client that starts the gateway by an entry of its own configuration: its form is the person's word. */
+/** A client that starts the gateway by an entry of its own configuration: its form is human approval. */
 async function byForm() {
   const onElicit = ({ message }) => {
     console.log(message.replace(/^/gm, '  '));

@@ -36,7 +36,7 @@ export interface GatewayAskOptions {
   /** The channels for people whose clients cannot be asked; an empty list turns them off. Default: all. */
   channels?: readonly Channel[] | undefined;
   /**
-   * The clients whose forms are a person's word, for approvals and questions that only a human may answer: `stdio`, `key:NAME`,
+   * The clients whose forms count as human approval, for approvals and questions that only a human may answer: `stdio`, `key:NAME`,
    * `user:NAME`. Anybody else answers on the page, in a browser that is paired. `all` believes every client and everyone who has the
    * link. Default: `['stdio']`.
    */

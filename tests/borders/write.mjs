@@ -1,4 +1,4 @@
-// The tables of findings in docs/borders.md and docs/evidence/findings.md, from the rows in this folder and in tests/findings (README.md
+// The tables of findings in docs/evidence/borders.md and docs/evidence/findings.md, from the rows in this folder and in tests/findings (README.md
 // says what a row is).
 //
 //   node tests/borders/write.mjs [--write] [--results]
@@ -17,7 +17,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '..', '..');
 const STATES = ['fixed', 'declined', 'open'];
 const SETS = [
-  { folder: 'tests/borders', page: ['borders.md', 'findings'] },
+  { folder: 'tests/borders', page: ['evidence/borders.md', 'findings'] },
   // How its tests end on the commit in which the findings were made.
   { folder: 'tests/findings', page: ['evidence/findings.md', 'findings'], before: 'before.json' },
 ];

@@ -9,7 +9,7 @@
 //
 // Non-zero when a scenario failed that expected-failures-<revision>.yaml does not list, when one came out otherwise through the
 // gateway than directly and expected-differences.mjs does not say why, when an entry of either is stale, or when the table in
-// docs/conformance.md is not what came out; --write renews it. With a selection the page is neither compared nor written.
+// docs/evidence/conformance.md is not what came out; --write renews it. With a selection the page is neither compared nor written.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXPECTED_DIFFERENCES } from './expected-differences.mjs';

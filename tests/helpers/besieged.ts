@@ -36,7 +36,7 @@ export interface Besieged extends HttpFixture {
   children(): number;
   /** Makes polite calls, one after the other, until the attack is over. */
   during(attack: () => Promise<unknown>): Promise<void>;
-  /** After the attack: memory, processor time and children were within their budgets. Its figures become a row of docs/security.md. */
+  /** After the attack: memory, processor time and children were within their budgets. Its figures become a row of docs/evidence/attacks.md. */
   expectHeld(shape: string, budget?: ShapeBudget): void;
   /** Waits until the polite client has made so many calls more. */
   politeCalls(count: number): Promise<void>;

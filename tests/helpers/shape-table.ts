@@ -1,4 +1,4 @@
-// The figures of attacks as a table of docs/security.md. A measured run with UPDATE_DOCS=1 writes it.
+// The figures of attacks as a table of docs/evidence/attacks.md. A measured run with UPDATE_DOCS=1 writes it.
 import { renewBlock } from '../peers/harness/page-block.mjs';
 
 export interface ShapeRow {
@@ -26,7 +26,8 @@ export function writeShapes(block: string): void {
   if (rows.length === 0) return;
   const text = [HEAD, ...rows.map(toLine)].join('\n');
   console.log(`\n${text}\n`);
-  if (process.env.UPDATE_DOCS && process.env.PARLEY_SHAPES === 'measure') renewBlock('security.md', block, text);
+  if (process.env.UPDATE_DOCS && process.env.PARLEY_SHAPES === 'measure')
+    renewBlock('evidence/attacks.md', block, text);
 }
 
 const HEAD = `| attack | memory before → peak (budget) | processor | children | polite calls | median, beside an idle twin | longest |

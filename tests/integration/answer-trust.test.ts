@@ -1,4 +1,4 @@
-// Attacks on a person's word: what a model, a client or another browser may try in order to approve a call by itself.
+// Attacks on human approval: what a model, a client or another browser may try in order to approve a call by itself.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createGateway, createLog, createServer } from 'mcp-parley';
 import type { Gateway, GatewayOptions } from 'mcp-parley';
@@ -101,7 +101,7 @@ describe('answers that no person gave', () => {
     },
   );
 
-  test('a client without forms plays the tool as a session, and its response is not a person’s word', async () => {
+  test('a client without forms plays the tool as a session, and its response is not human approval', async () => {
     const { url, ran, links } = await guarded();
     const say = async (method: string, params: Json) =>
       (await send(url, modern(method, params, { experimental: { interactive: true } }))).json as Json;

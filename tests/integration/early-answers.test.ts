@@ -1,5 +1,5 @@
 // An answer counts only to a question that was put, once, in time, from the one who was asked: every channel, every attack. What came of it is
-// the table in docs/security.md; `UPDATE_DOCS=1 npx vitest run --project integration early-answers` renews it.
+// the table in docs/evidence/attacks.md; `UPDATE_DOCS=1 npx vitest run --project integration early-answers` renews it.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ATTACKS, wordsFor } from '../helpers/early-answers/cell.ts';
 import type { Attack, Channel } from '../helpers/early-answers/cell.ts';
@@ -76,6 +76,6 @@ it('is the table in the manual', () => {
     ...rows,
   ];
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-  if (process.env['UPDATE_DOCS'] === '1') renewBlock('security.md', 'early-answers', table);
-  expect(hasBlock('security.md', 'early-answers', table), table).toBe(true);
+  if (process.env['UPDATE_DOCS'] === '1') renewBlock('evidence/attacks.md', 'early-answers', table);
+  expect(hasBlock('evidence/attacks.md', 'early-answers', table), table).toBe(true);
 });

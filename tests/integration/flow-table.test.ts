@@ -1,4 +1,4 @@
-// One function, one result: five flows, every kind of client, every store. What came of it is the table in docs/flows.md;
+// One function, one result: five flows, every kind of client, every store. What came of it is the table in docs/evidence/flows.md;
 // `UPDATE_DOCS=1 npx vitest run --project integration flow-table` renews it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
 import { hasTool } from '../helpers/tools.ts';
 
-const PAGE = 'docs/flows.md';
+const PAGE = 'docs/evidence/flows.md';
 const BLOCK = /(<!-- table: flows -->\n\n)([\s\S]*?)(\n<!-- end of table -->)/;
 const hasRedis = hasTool('redis-server');
 const cells = CELLS.filter(({ store }) => hasRedis || store !== 'Redis');

@@ -1,4 +1,4 @@
-// A time-out means the same however its question was put: the table of docs/flows.md is what happens here, over real sockets, with a clock
+// A time-out means the same however its question was put: the table of docs/evidence/flows.md is what happens here, over real sockets, with a clock
 // that the test moves.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -282,12 +282,12 @@ async function rowsOf(port: number): Promise<string[]> {
 }
 
 test.each(['directly', 'through a gateway'] as const)(
-  'a time-out means the same in every channel, as the table of docs/flows.md says, %s',
+  'a time-out means the same in every channel, as the table of docs/evidence/flows.md says, %s',
   async (way) => {
     const heads = ['asked by', ...OUTCOMES.map((outcome) => HEADS[outcome])];
     const rows = await rowsOf(ports[way]);
     const table = [`| ${heads.join(' | ')} |`, `|${' --- |'.repeat(heads.length)}`, ...rows].join('\n');
-    const docs = readFileSync(join(ROOT, 'docs', 'flows.md'), 'utf8');
+    const docs = readFileSync(join(ROOT, 'docs', 'evidence', 'flows.md'), 'utf8');
     const [, written = ''] = /<!-- table: time-outs -->\n+(.*?)\n+<!-- end of table -->/s.exec(docs) ?? [];
     expect(written.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---')).toBe(table);
   },

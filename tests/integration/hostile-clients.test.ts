@@ -1,6 +1,6 @@
 // Clients that attack the gateway by the shape of what they send and by not reading: its memory, processor time and children stay within
 // their budgets, and a polite client goes on. `PARLEY_SHAPES=measure` attacks longer and compares the polite client with one of a gateway
-// that nobody attacks; with UPDATE_DOCS=1 the figures go into docs/security.md.
+// that nobody attacks; with UPDATE_DOCS=1 the figures go into docs/evidence/attacks.md.
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { besieged } from '../helpers/besieged.ts';

@@ -1,4 +1,4 @@
-// The requirements of docs/security.md that no other test attacks.
+// The requirements of docs/evidence/attacks.md that no other test attacks.
 import { createServer as createHttpServer } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { connect as connectSocket } from 'node:net';

@@ -1,4 +1,4 @@
-// An answer that looks like an attack on the model, on its way to clients of both eras: only a person's word passes it on.
+// An answer that looks like an attack on the model, on its way to clients of both eras: only human approval passes it on.
 import { afterEach, expect, test } from 'vitest';
 import { createGateway, createLog, createServer } from 'mcp-parley';
 import type { AuditEvent, Gateway } from 'mcp-parley';

@@ -2,7 +2,7 @@
 //   node tests/kill-loop/run.mjs [--kills 300] [--store sqlite | --redis redis://127.0.0.1:6379] [--key secret] [--write]
 // `--sabotage lose` makes the store forget some commits, `vary` gives effects another key on each try, `forget` leaves out some undos
 // and some cleanup, `hurry` ends sleeps too early, `repeat` loses intents of effects: the check must detect all of them.
-// `--write` puts the figures into docs/borders.md.
+// `--write` puts the figures into docs/evidence/borders.md.
 // Prints a report in JSON; exits with 1 if anything that was acknowledged is lost, or an effect happened twice.
 // Needs the build (node scripts/ready.mjs), and for Redis a server of its own: its keys stay there.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ const report = {
   seconds: Math.round((Date.now() - began) / 1e3),
 };
 process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
-if (values.write) renewBlock('borders.md', `kills-${place.store}`, toWords(report));
+if (values.write) renewBlock('evidence/borders.md', `kills-${place.store}`, toWords(report));
 process.exitCode = breaches.length > 0 ? 1 : 0;
 
 function toWords(all) {

@@ -1,5 +1,5 @@
 // MCPJam's OAuth conformance suite against the logins of a gateway whose issuer is a real oidc-provider: every revision, registration and
-// way to log in that the suite has. Compares the table in docs/security.md with what came out.
+// way to log in that the suite has. Compares the table in docs/evidence/attacks.md with what came out.
 //
 //   node tests/mcpjam/run.mjs [--write] [--only TEXT]
 import { spawnSync } from 'node:child_process';
@@ -12,7 +12,7 @@ import { browse, createCookieFetch } from './cookie-fetch.mjs';
 import { KNOWN_CLIENT, startIssuer } from './issuer.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const PAGE = fileURLToPath(new URL('../../docs/security.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../docs/evidence/attacks.md', import.meta.url));
 const [BEGIN, END] = ['<!-- mcpjam:begin -->', '<!-- mcpjam:end -->'];
 const REVISIONS = ['2025-03-26', '2025-06-18', '2025-11-25'];
 /** The document that names the suite as a client is on its own site, which tests cannot reach. */
@@ -125,7 +125,7 @@ function comparePage(block) {
     writeFileSync(PAGE, page.slice(0, from) + block + page.slice(to + END.length));
     return true;
   }
-  console.log('✗ docs/security.md is not what this run gives: node tests/mcpjam/run.mjs --write renews it');
+  console.log('✗ docs/evidence/attacks.md is not what this run gives: node tests/mcpjam/run.mjs --write renews it');
   return false;
 }
 

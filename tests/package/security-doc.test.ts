@@ -1,4 +1,4 @@
-// docs/security.md names a test for each finding and each requirement about security. The tests have to exist, and a finding
+// docs/evidence/attacks.md names a test for each finding and each requirement about security. The tests have to exist, and a finding
 // without a test is an error.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { ROOT } from '../helpers/files.ts';
 /** Findings whose second half is not tested yet. Remove one when its test is there. */
 const OPEN: readonly string[] = [];
 
-const text = readFileSync(join(ROOT, 'docs/security.md'), 'utf8');
+const text = readFileSync(join(ROOT, 'docs/evidence/attacks.md'), 'utf8');
 
 function rowsOf(heading: string): string[][] {
   const [, part = ''] = text.split(`\n## ${heading}\n`);
@@ -24,7 +24,7 @@ function rowsOf(heading: string): string[][] {
   );
 }
 
-it.each(['Attacks and their tests', 'Requirements'])('every row of "%s" names a test that exists', (heading) => {
+it.each(['Findings of November 2026', 'Requirements'])('every row of "%s" names a test that exists', (heading) => {
   const rows = rowsOf(heading);
   expect(rows.length).toBeGreaterThan(20);
   for (const [row = '', ...cells] of rows) {
@@ -37,7 +37,7 @@ it.each(['Attacks and their tests', 'Requirements'])('every row of "%s" names a 
 });
 
 it('no finding is left out', () => {
-  const found = rowsOf('Attacks and their tests').map(([row = '']) => row.split(' ')[0]);
+  const found = rowsOf('Findings of November 2026').map(([row = '']) => row.split(' ')[0]);
   const all = ['C1', 'C2', ...range('H', 9), ...range('M', 7)];
   expect(all.filter((one) => !found.includes(one))).toEqual([]);
 });

@@ -3,7 +3,7 @@
 //   node tests/peers/run.mjs [--only TEXT] [--json FILE] [--write] [--jobs N]
 //
 // Every message that our side sends is also checked against the official schema of its revision, here and in recorded runs
-// of the acceptance kit and the conformance suite. Without --write the matrix in docs/eras.md must be what this run gives;
+// of the acceptance kit and the conformance suite. Without --write the matrix in docs/evidence/interop.md must be what this run gives;
 // --write renews it. --only plays the cells whose name has the text.
 import { writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

@@ -16,7 +16,7 @@ export interface StdioListenOptions {
   output?: Writable;
   /** Serves only this server or group of a gateway, as at /mcp/<name>. Default: everything. */
   part?: string | undefined;
-  /** False: nobody knows which program it is, so what it answers is not a person's word. Default: true. */
+  /** False: nobody knows which program it is, so its answers are not human approval. Default: true. */
   isVouched?: boolean | undefined;
 }
 

@@ -1,9 +1,9 @@
-// The tables in docs/conformance.md, between their markers. The rest of the page is written by hand and is not touched.
+// The tables in docs/evidence/conformance.md, between their markers. The rest of the page is written by hand and is not touched.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './paths.mjs';
 
-const PAGE = join(ROOT, 'docs', 'conformance.md');
+const PAGE = join(ROOT, 'docs', 'evidence', 'conformance.md');
 const SIGNS = { passed: '✓', skipped: '–', failed: '✗' };
 
 /** `name` is that of the markers. */
@@ -20,7 +20,9 @@ export function renewPage(name, rows, runs) {
 /** True when the page shows what came out. */
 export function comparePage(name, rows, runs) {
   if (blockIn(readPage(), name) === toBlock(name, rows, runs)) return true;
-  console.log('\n✗ docs/conformance.md is not what this run gives: npm run test:conformance -- --write renews it');
+  console.log(
+    '\n✗ docs/evidence/conformance.md is not what this run gives: npm run test:conformance -- --write renews it',
+  );
   return false;
 }
 

@@ -1,4 +1,4 @@
-// The tables of docs/borders.md that say at how many boundaries the server of each play was killed: a row for each channel, a column for each play.
+// The tables of docs/evidence/borders.md that say at how many boundaries the server of each play was killed: a row for each channel, a column for each play.
 // A run that plays some of them renews those cells alone.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export interface Cell {
   figures: string;
 }
 
-const PAGE = join(ROOT, 'docs', 'borders.md');
+const PAGE = join(ROOT, 'docs', 'evidence', 'borders.md');
 
 export function renewTable(
   store: string,

@@ -45,7 +45,7 @@ export const handleOf = ({ result }: Answer): string =>
 
 /** What was told, in a few words. What is not clear has none. */
 const WORDS: [RegExp, string][] = [
-  [/Only the user can answer this|Only a person may answer this/, 'no person’s word'],
+  [/Only the user can answer this|Only a person may answer this/, 'no human approval'],
   [/only the user can give it/, 'only the user can give it'],
   [/A person has been asked/, 'a person is asked instead'],
   [/no answer in time/, 'not approved in time'],

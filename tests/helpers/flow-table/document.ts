@@ -1,4 +1,4 @@
-// The table of docs/flows.md: how each client was asked, in how many rounds, and with which stores.
+// The table of docs/evidence/flows.md: how each client was asked, in how many rounds, and with which stores.
 import { FLOWS, KINDS } from './cells.ts';
 import type { Cell, FlowName, Outcome } from './cells.ts';
 import { EXEMPTIONS, exemptionOf } from './exemptions.ts';

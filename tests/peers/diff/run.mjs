@@ -4,7 +4,7 @@
 //   node tests/peers/diff/run.mjs [--write] [--behaviour TEXT] [--cell TEXT] [--real TEXT] [--open FILE]
 //
 // Non-zero when a behaviour differs and expected.mjs does not say why, when an entry of that list is stale, when a behaviour
-// fails directly, or when the table in docs/borders.md is not what came out; --write renews it, and leaves out real/. With a selection the page is
+// fails directly, or when the table in docs/evidence/borders.md is not what came out; --write renews it, and leaves out real/. With a selection the page is
 // neither compared nor written. --open renews known-open.json, and describes it in FILE.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ const { toTable } = await import('./table.mjs');
 const { hasBlock, renewBlock } = await import('../harness/page-block.mjs');
 
 const JOBS = 2;
-const PAGE = 'borders.md';
+const PAGE = 'evidence/borders.md';
 const OPEN_FILE = new URL('known-open.json', import.meta.url);
 const { values: options } = parseArgs({
   options: {
@@ -70,7 +70,7 @@ function show(name, table) {
   if (hasBlock(PAGE, name, table)) return;
   totals.failed++;
   console.log(
-    '✗ a table in docs/borders.md is not what this run gives: node tests/peers/diff/run.mjs --write renews it',
+    '✗ a table in docs/evidence/borders.md is not what this run gives: node tests/peers/diff/run.mjs --write renews it',
   );
 }
 

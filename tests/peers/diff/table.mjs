@@ -1,4 +1,4 @@
-// The table of behaviours and cells for docs/borders.md.
+// The table of behaviours and cells for docs/evidence/borders.md.
 import { CLIENTS, SERVERS, WAYS } from './cells.mjs';
 
 const SHORT = { stdio: 'stdio', http: 'HTTP', 'http-stdio': 'HTTP before stdio' };

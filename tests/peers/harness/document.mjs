@@ -1,9 +1,9 @@
-// The matrix in docs/eras.md, between its markers. The rest of the page is written by hand and is not touched.
+// The matrix in docs/evidence/interop.md, between its markers. The rest of the page is written by hand and is not touched.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { toMatrix } from './matrix.mjs';
 
-const PAGE = fileURLToPath(new URL('../../../docs/eras.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../../docs/evidence/interop.md', import.meta.url));
 const BEGIN = '<!-- interop:begin -->';
 const END = '<!-- interop:end -->';
 
@@ -21,7 +21,9 @@ export function renewMatrix(results) {
 export function compareMatrix(results) {
   const present = existsSync(PAGE) ? blockIn(readFileSync(PAGE, 'utf8')) : undefined;
   if (present === toBlock(results)) return true;
-  console.log('\n✗ the matrix in docs/eras.md is not what this run gives: node tests/peers/run.mjs --write renews it');
+  console.log(
+    '\n✗ the matrix in docs/evidence/interop.md is not what this run gives: node tests/peers/run.mjs --write renews it',
+  );
   return false;
 }
 

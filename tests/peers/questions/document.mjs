@@ -1,8 +1,8 @@
-// The tables in docs/questions.md, between their markers. The rest of the page is written by hand and is not touched.
+// The tables in docs/evidence/questions.md, between their markers. The rest of the page is written by hand and is not touched.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const PAGE = fileURLToPath(new URL('../../../docs/questions.md', import.meta.url));
+const PAGE = fileURLToPath(new URL('../../../docs/evidence/questions.md', import.meta.url));
 const BEGIN = '<!-- matrix:begin -->';
 const END = '<!-- matrix:end -->';
 
@@ -25,6 +25,7 @@ function around(block) {
 
 function blockIn(page) {
   const [start, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (start === -1 || end < start) throw new Error(`docs/questions.md has lost its markers ${BEGIN} and ${END}`);
+  if (start === -1 || end < start)
+    throw new Error(`docs/evidence/questions.md has lost its markers ${BEGIN} and ${END}`);
   return page.slice(start, end + END.length);
 }

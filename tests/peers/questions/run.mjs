@@ -3,7 +3,7 @@
 //
 //   node tests/peers/questions/run.mjs [--only TEXT] [--write] [--jobs N]
 //
-// A cell is a server, a client and a question; nothing is skipped but what MCP Flow has no question for. Without --write the tables in docs/questions.md must be what
+// A cell is a server, a client and a question; nothing is skipped but what MCP Flow has no question for. Without --write the tables in docs/evidence/questions.md must be what
 // this run gives; --write renews them. --only plays the cells whose name has the text.
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -103,7 +103,7 @@ function tellOutcome() {
   }
   if (isStale)
     console.log(
-      '\n✗ docs/questions.md is not what this run gives: node tests/peers/questions/run.mjs --write renews it',
+      '\n✗ docs/evidence/questions.md is not what this run gives: node tests/peers/questions/run.mjs --write renews it',
     );
   const seconds = Math.round((Date.now() - started) / 1000);
   console.log(

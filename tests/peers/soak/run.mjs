@@ -3,7 +3,7 @@
 //
 //   node tests/peers/soak/run.mjs [--minutes 20] [--write]
 //
-// --write puts the figures into docs/borders.md. Needs /proc, so Linux.
+// --write puts the figures into docs/evidence/borders.md. Needs /proc, so Linux.
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -119,7 +119,7 @@ function judge() {
   if (code !== 0) faults.push(`the gateway ended with ${code}`);
   const table = toTable(figures, { served, minutes: options.minutes, faults: faults.length });
   console.log(`\n${table}\n`);
-  if (options.write) renewBlock('borders.md', 'soak', table);
+  if (options.write) renewBlock('evidence/borders.md', 'soak', table);
   for (const fault of faults.slice(0, 20)) console.log(`✗ ${fault}`);
   if (faults.length === 0) console.log('Processes, handles and memory are back at their level.');
   console.log(`\n${served - Math.min(served, faults.length)} passed, ${faults.length} failed, 0 skipped`);

@@ -165,7 +165,7 @@ function toTaken({ header, question, answer, request }: Taking): IncomingAnswer 
   const who = request.isForAll ? question.person?.principal : findAnswerer(header, question, request.principal);
   // Another person cannot cancel the session.
   const no = who !== undefined && !request.isForAll && answer.no === 'cancelled' ? 'declined' : answer.no;
-  // What a client says that nobody vouches for is not a person's word.
+  // An answer from a client that nobody vouches for is not a human approval.
   const src = request.isUnproven && question.by === 'human' ? 'model' : (request.src ?? 'human');
   return { t: 'in', k, a, who, v, no, src, via, at, meta, question };
 }

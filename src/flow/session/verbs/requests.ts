@@ -55,7 +55,7 @@ export interface AnswerRequest extends SessionRequest {
   /** Who answers. Default: the user. */
   src?: AnswerSource | undefined;
   via?: Via | undefined;
-  /** Nobody vouches for the client: this is not a person's word. */
+  /** Nobody vouches for the client: this is not a human approval. */
   isUnproven?: boolean | undefined;
 }
 

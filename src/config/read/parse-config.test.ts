@@ -48,14 +48,20 @@ describe('JSON', () => {
     ['{ "a" 1 }', '":" is missing after "a"', 7],
     ['{ "a": }', 'a value is missing here', 8],
     ['{ "a": yes }', 'this is not a value', 8],
-    ['{ "a": 01 }', 'this is not a value', 8],
+    ['{ "a": 01 }', '"," or "}" is missing here', 9],
+    ['{ "a": 0x1 }', 'this is not a value', 9],
+    ['{ "a": [1 2] }', '"," or "]" is missing here', 11],
+    ['{ "a": "\\q" }', 'this text has a character that JSON does not allow', 9],
+    ['{ "a": "\\u12g4" }', 'this text has a character that JSON does not allow', 9],
+    ['\uFEFF{ "a": }', 'a value is missing here', 9],
     ['{ "a": "b', 'this text has no end', 8],
     ['{ "a": [1', 'the file ends before its "]"', 10],
     ['{ "a": 1', 'the file ends before its "}"', 9],
     ['{ "a": 1,', 'the file ends before its "}"', 10],
     ['{} {}', 'something follows the end of the object', 4],
-    [`${'{ "a": '.repeat(70)}1`, 'this is nested too deep', 456],
-    ['{ /* "a": 1 }', 'a key is missing here', 3],
+    [`${'{ "a": '.repeat(70)}1${'}'.repeat(70)}`, 'this is nested too deep', 456],
+    ['['.repeat(100_000), 'this is nested too deep', 1],
+    ['{ /* "a": 1 }', 'this comment has no end', 3],
   ])('%s: %s', (text, message, column) => {
     const [problem] = parseConfig(text, 'a.json').problems.list;
     expect(problem).toMatchObject({ message, line: 1, column });

@@ -179,7 +179,7 @@ function lowerFirst(message: string): string {
 function readJson(text: string, places: SourcePositions, problems: ConfigProblems): unknown {
   if (/^\s*$/.test(text)) throw new ConfigSyntaxError(0, 'the file is empty', 'Start with { "mcpServers": { … } }.');
   const { value, duplicates } = parseJson(text, places);
-  for (const { path } of duplicates) {
+  for (const path of duplicates) {
     problems.ofKey(path, { message: 'this key is here twice', hint: 'Keep one of the two.' });
   }
   return value;

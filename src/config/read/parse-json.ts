@@ -1,5 +1,7 @@
-// Parses JSON with comments and trailing commas, and records the position of each key and value. Strict otherwise, with readable error
-// messages.
+// Parses JSON with comments and trailing commas by `jsonc-parser`, records the position of each key and value, and says what to do about the first
+// error. The parser is loaded with the first file: `wrap` reads none.
+import type * as Jsonc from 'jsonc-parser';
+import type { Node, ParseError } from 'jsonc-parser';
 import type { ConfigPath, SourcePositions } from '../check/config-problems.ts';
 
 /** The first syntax error of a text. */
@@ -17,136 +19,90 @@ export class ConfigSyntaxError extends Error {
 interface ParsedJson {
   value: unknown;
   /** Keys that occur twice in one object; the last one counts. */
-  duplicates: { path: ConfigPath; offset: number }[];
+  duplicates: ConfigPath[];
 }
+
+const MAX_DEPTH = 64;
+const BAD_ESCAPE = /\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/;
 
 export function parseJson(text: string, places: SourcePositions): ParsedJson {
-  return new Reader(text, places).read();
+  const jsonc = process.getBuiltinModule('node:module').createRequire(import.meta.url)('jsonc-parser') as typeof Jsonc;
+  const duplicates: ConfigPath[] = [];
+  const errors: ParseError[] = [];
+  const tree = parseTree(jsonc, text, errors);
+  if (errors[0]) throw toSyntaxError(jsonc, errors[0], text);
+  return { value: toValue(tree!, [], { places, duplicates }), duplicates };
 }
 
-const BLANK = /(?:[ \t\r\n\uFEFF]+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y;
-const STRING = /"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"/y;
-const BARE = /[^\s,:{}[\]"/]+/y;
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
-const WORDS = new Map<string, unknown>([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-]);
-const MAX_DEPTH = 64;
-
-class Reader {
-  readonly #text: string;
-  readonly #places: SourcePositions;
-  readonly #duplicates: ParsedJson['duplicates'] = [];
-  #at = 0;
-
-  constructor(text: string, places: SourcePositions) {
-    this.#text = text;
-    this.#places = places;
+/** The parser calls itself for each level. */
+function parseTree(jsonc: typeof Jsonc, text: string, errors: ParseError[]): Node | undefined {
+  try {
+    return jsonc.parseTree(text.replace(/^\uFEFF/, ' '), errors, { allowTrailingComma: true });
+  } catch (thrown) {
+    throw thrown instanceof RangeError ? tooDeep(0) : thrown;
   }
+}
 
-  read(): ParsedJson {
-    const value = this.#value([]);
-    if (this.#peek() !== '') this.#fail('something follows the end of the object', 'Remove it, or the brace too many.');
-    return { value, duplicates: this.#duplicates };
+function toValue(node: Node, path: ConfigPath, noting: { places: SourcePositions; duplicates: ConfigPath[] }): unknown {
+  noting.places.noteValue(path, node.offset);
+  if (path.length > MAX_DEPTH) throw tooDeep(node.offset);
+  if (node.type === 'array') return node.children!.map((item, index) => toValue(item, [...path, index], noting));
+  if (node.type !== 'object') return node.value;
+  const entries = new Map<string, unknown>();
+  for (const { offset, children } of node.children!) {
+    const key = children![0]!.value as string;
+    const inner = [...path, key];
+    if (entries.has(key)) noting.duplicates.push(inner);
+    noting.places.noteKey(inner, offset);
+    entries.set(key, toValue(children![1]!, inner, noting));
   }
+  return Object.fromEntries(entries);
+}
 
-  #value(path: ConfigPath): unknown {
-    const next = this.#peek();
-    this.#places.noteValue(path, this.#at);
-    if (path.length > MAX_DEPTH) this.#fail('this is nested too deep', `Stay within ${MAX_DEPTH} levels.`);
-    if (next === '{') return this.#object(path);
-    if (next === '[') return this.#list(path);
-    return next === '"' ? this.#string() : this.#word();
-  }
+function tooDeep(offset: number): ConfigSyntaxError {
+  return new ConfigSyntaxError(offset, 'this is nested too deep', `Stay within ${MAX_DEPTH} levels.`);
+}
 
-  #object(path: ConfigPath): object {
-    const entries = new Map<string, unknown>();
-    this.#at += 1;
-    while (this.#peek() !== '}') {
-      const offset = this.#at;
-      const key = this.#key();
-      const inner = [...path, key];
-      if (entries.has(key)) this.#duplicates.push({ path: inner, offset });
-      this.#places.noteKey(inner, offset);
-      if (this.#peek() !== ':') this.#fail(`":" is missing after "${key}"`, 'Write "key": value.');
-      this.#at += 1;
-      entries.set(key, this.#value(inner));
-      this.#separator('}');
+/** Of the first error. */
+function toSyntaxError(jsonc: typeof Jsonc, { error, offset }: ParseError, text: string): ConfigSyntaxError {
+  const { path, isAtPropertyKey } = jsonc.getLocation(text, offset);
+  const last = path.at(-1);
+  const end = typeof last === 'number' ? ']' : '}';
+  const at = (message: string, hint: string, from = offset): ConfigSyntaxError =>
+    new ConfigSyntaxError(from, message, hint);
+  const name = jsonc.printParseErrorCode(error);
+  switch (name === 'InvalidSymbol' && isAtPropertyKey ? 'PropertyNameExpected' : name) {
+    case 'PropertyNameExpected':
+      if (offset === text.length) return notClosed(offset, '}');
+      return at('a key is missing here', 'Write keys in double quotes: "key": value.');
+    case 'CloseBraceExpected':
+      return notClosed(offset, '}');
+    case 'CloseBracketExpected':
+      return notClosed(offset, ']');
+    case 'ColonExpected':
+      return at(`":" is missing after "${last}"`, 'Write "key": value.');
+    case 'CommaExpected':
+      return at(`"," or "${end}" is missing here`, 'Look at the end of the line above, too.');
+    case 'EndOfFileExpected':
+      return at('something follows the end of the object', 'Remove it, or the brace too many.');
+    case 'UnexpectedEndOfComment':
+      return at('this comment has no end', 'Close it with "*/".');
+    case 'UnexpectedEndOfString':
+      return at('this text has no end', 'Close it with a double quote on the same line.');
+    case 'InvalidCharacter':
+    case 'InvalidEscapeCharacter':
+    case 'InvalidUnicode': {
+      const bad = BAD_ESCAPE.exec(text.slice(offset).replaceAll('\\\\', '  '))?.index ?? 0;
+      const hint = 'Write a backslash twice: "C:\\\\tools".';
+      return at('this text has a character that JSON does not allow', hint, offset + bad);
     }
-    this.#at += 1;
-    return Object.fromEntries(entries);
+    case 'ValueExpected':
+      return at('a value is missing here', 'Give one, or remove the key.');
+    default:
+      return at('this is not a value', 'Write text in double quotes; other values are numbers, true, false and null.');
   }
+}
 
-  #list(path: ConfigPath): unknown[] {
-    const items: unknown[] = [];
-    this.#at += 1;
-    while (this.#peek() !== ']') {
-      items.push(this.#value([...path, items.length]));
-      this.#separator(']');
-    }
-    this.#at += 1;
-    return items;
-  }
-
-  #separator(end: '}' | ']'): void {
-    const next = this.#peek();
-    if (next === ',') this.#at += 1;
-    else if (next === '') this.#fail(`the file ends before its "${end}"`, `Close what was opened with "${end}".`);
-    else if (next !== end) this.#fail(`"," or "${end}" is missing here`, 'Look at the end of the line above, too.');
-  }
-
-  #key(): string {
-    const next = this.#peek();
-    if (next === '"') return this.#string();
-    if (next === '') this.#fail('the file ends before its "}"', 'Close what was opened with "}".');
-    return this.#fail('a key is missing here', 'Write keys in double quotes: "key": value.');
-  }
-
-  #string(): string {
-    const start = this.#at;
-    const literal = this.#take(STRING);
-    if (literal === '') this.#fail('this text has no end', 'Close it with a double quote on the same line.');
-    try {
-      return JSON.parse(literal) as string;
-    } catch {
-      const bad = /\\(?!["\\/bfnrt]|u[\dA-Fa-f]{4})/.exec(literal.replaceAll('\\\\', '  '));
-      this.#at = start + (bad?.index ?? 0);
-      return this.#fail(
-        'this text has a character that JSON does not allow',
-        'Write a backslash twice: "C:\\\\tools".',
-      );
-    }
-  }
-
-  #word(): unknown {
-    const start = this.#at;
-    const word = this.#take(BARE);
-    if (WORDS.has(word)) return WORDS.get(word);
-    if (NUMBER.test(word)) return Number(word);
-    this.#at = start;
-    if (word === '') return this.#fail('a value is missing here', 'Give one, or remove the key.');
-    return this.#fail(
-      'this is not a value',
-      'Write text in double quotes; other values are numbers, true, false and null.',
-    );
-  }
-
-  /** The next character outside of blanks and comments; empty at the end. */
-  #peek(): string {
-    this.#take(BLANK);
-    return this.#text.charAt(this.#at);
-  }
-
-  #take(pattern: RegExp): string {
-    pattern.lastIndex = this.#at;
-    const [found = ''] = pattern.exec(this.#text) ?? [];
-    this.#at += found.length;
-    return found;
-  }
-
-  #fail(message: string, hint: string): never {
-    throw new ConfigSyntaxError(this.#at, message, hint);
-  }
+function notClosed(offset: number, end: string): ConfigSyntaxError {
+  return new ConfigSyntaxError(offset, `the file ends before its "${end}"`, `Close what was opened with "${end}".`);
 }

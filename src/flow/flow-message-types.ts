@@ -1,12 +1,21 @@
 // The message types of MCP Flow 0.1.0. They extend the request type of the official SDK, so that its clients and servers can use them.
 import type { Request } from '@modelcontextprotocol/client';
 import type { Prompt, PromptStep } from '../kernel/form/prompt.ts';
+import type {
+  FLOW_CANCEL,
+  FLOW_COMPLETE,
+  FLOW_CONTINUE,
+  FLOW_PROMPT,
+  FLOW_RESPOND,
+  FLOW_START,
+  FLOW_STATE,
+} from '../kernel/methods.ts';
 
 /** Names a session. Ids cannot be guessed, and are opaque to clients. */
 export type SessionId = string;
 
 export interface InteractionStartRequest extends Request {
-  method: 'interaction.start';
+  method: typeof FLOW_START;
   params: {
     toolName: string;
     initialParams?: { [key: string]: unknown };
@@ -16,7 +25,7 @@ export interface InteractionStartRequest extends Request {
 }
 
 export interface InteractionPromptRequest extends Request {
-  method: 'interaction.prompt';
+  method: typeof FLOW_PROMPT;
   params: {
     sessionId: SessionId;
     prompt: Prompt;
@@ -27,7 +36,7 @@ export interface InteractionPromptRequest extends Request {
 }
 
 export interface InteractionRespondRequest extends Request {
-  method: 'interaction.respond';
+  method: typeof FLOW_RESPOND;
   params: {
     sessionId: SessionId;
     response: { value: unknown; timestamp?: number; metadata?: { [key: string]: unknown } };
@@ -37,7 +46,7 @@ export interface InteractionRespondRequest extends Request {
 }
 
 export interface InteractionContinueRequest extends Request {
-  method: 'interaction.continue';
+  method: typeof FLOW_CONTINUE;
   params: {
     sessionId: SessionId;
     nextPrompt?: Prompt;
@@ -47,16 +56,16 @@ export interface InteractionContinueRequest extends Request {
 }
 
 export interface InteractionCompleteRequest extends Request {
-  method: 'interaction.complete';
+  method: typeof FLOW_COMPLETE;
   params: { sessionId: SessionId; result: { success: boolean; data?: unknown }; summary?: string };
 }
 
 export interface InteractionCancelRequest extends Request {
-  method: 'interaction.cancel';
+  method: typeof FLOW_CANCEL;
   params: { sessionId: SessionId; reason?: string };
 }
 
 export interface InteractionGetStateRequest extends Request {
-  method: 'interaction.getState';
+  method: typeof FLOW_STATE;
   params: { sessionId: SessionId };
 }

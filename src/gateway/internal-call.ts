@@ -3,6 +3,7 @@
 import type { Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../kernel/message.ts';
 import { InternalExchange } from '../kernel/internal-exchange.ts';
+import { CALL_TOOL } from '../kernel/methods.ts';
 import { NEWEST_HANDSHAKE } from '../mcp/eras/revisions.ts';
 
 export interface GatewayCallOptions {
@@ -21,6 +22,6 @@ export class InternalCall extends InternalExchange {
     { principal = 'local', signal }: GatewayCallOptions,
   ) {
     const client = { dialect: 'handshake' as const, revision: NEWEST_HANDSHAKE, info, capabilities: {}, principal };
-    super('tools/call', { name, arguments: args }, client, signal);
+    super(CALL_TOOL, { name, arguments: args }, client, signal);
   }
 }

@@ -9,6 +9,7 @@ import { InternalExchange } from '../kernel/internal-exchange.ts';
 import type { ResultObject } from '../kernel/raw/raw-object.ts';
 import type { StepGreeting, OriginOf, Step } from '../kernel/step.ts';
 import type { Change, ClientOpening, Handle, Target, Watcher } from '../kernel/target.ts';
+import { LIST_TOOLS, SUBSCRIBE_RESOURCE } from '../kernel/methods.ts';
 import { OncePerTick } from '../kernel/containers/memo.ts';
 import { nameBehind, originBehind, passAsk, passChange } from './chain/server-initiated.ts';
 import { createChain, createScope } from './chain/chain.ts';
@@ -60,7 +61,7 @@ export class RoutedChain implements Target {
   }
 
   handle(exchange: Exchange): Promise<ResultObject> | ResultObject {
-    if (exchange.method === 'tools/list' && this.#check) return this.#listChecked(exchange, this.#check);
+    if (exchange.method === LIST_TOOLS && this.#check) return this.#listChecked(exchange, this.#check);
     const isOwn = exchange.ownTool !== undefined && isGatewayToolCall(exchange);
     const canonical = isOwn ? undefined : this.#router.canonicalize(exchange);
     return canonical ? canonical.then(() => this.#chain(exchange)) : this.#chain(exchange);
@@ -99,7 +100,7 @@ export class RoutedChain implements Target {
   }
 
   async subscribe(uri: string, client: ClientView): Promise<void> {
-    await this.handle(new InternalExchange('resources/subscribe', { uri }, client));
+    await this.handle(new InternalExchange(SUBSCRIBE_RESOURCE, { uri }, client));
   }
 
   followTask(taskId: string, client: ClientView): Promise<void> {

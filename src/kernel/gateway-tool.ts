@@ -6,6 +6,7 @@ import type { JsonObject } from './message.ts';
 import { toPlainObject } from './raw/raw-object.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 import type { HandleResult, Target } from './target.ts';
+import { CALL_TOOL, LIST_TOOLS } from './methods.ts';
 
 export interface GatewayTool {
   readonly name: string;
@@ -27,7 +28,7 @@ export function isGatewayTool(entry: object): boolean {
 
 /** Whether a request calls the gateway's tool, and not a server's tool of the same name. */
 export function isGatewayToolCall({ method, params, ownTool }: Exchange): boolean {
-  return method === 'tools/call' && ownTool !== undefined && params.name === ownTool.name;
+  return method === CALL_TOOL && ownTool !== undefined && params.name === ownTool.name;
 }
 
 /** Hands the request to the servers, unless it is for the gateway's tool; adds that tool to the last page of the list. */
@@ -36,7 +37,7 @@ export function handleWithGatewayTool(
   own: GatewayTool,
   servers: Pick<Target, 'handle'>,
 ): HandleResult {
-  if (exchange.method === 'tools/list') return list(exchange, own, servers);
+  if (exchange.method === LIST_TOOLS) return list(exchange, own, servers);
   return isGatewayToolCall(exchange) ? own.run(exchange) : servers.handle(exchange);
 }
 

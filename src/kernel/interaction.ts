@@ -6,7 +6,15 @@ import { ERRORS } from './base/error-table.ts';
 import { GatewayError, ProtocolError } from './base/errors.ts';
 import { isObject, present, toInvalid } from './message.ts';
 import type { JsonObject } from './message.ts';
-import { TASK_METHODS } from './methods.ts';
+import {
+  CALL_TOOL,
+  FLOW_START,
+  PING_PEER,
+  ROOTS_CHANGED,
+  SET_LOG_LEVEL,
+  TASK_METHODS,
+  TELL_CAPABILITIES,
+} from './methods.ts';
 
 export const FLOW_VERSION = '0.1.0';
 
@@ -84,7 +92,7 @@ export function readReceiptRequest({ _meta: meta }: JsonObject): ReceiptRequest 
 }
 
 export function asksForReceipt({ method, params: { _meta: meta } }: { method: string; params: JsonObject }): boolean {
-  return method === 'tools/call' && isObject(meta) && RECEIPT in meta;
+  return method === CALL_TOOL && isObject(meta) && RECEIPT in meta;
 }
 
 function isReceiptName(name: unknown): name is string {
@@ -96,12 +104,12 @@ export function isInteraction(method: string): boolean {
   return method.startsWith('interaction.');
 }
 
-const OF_PROTOCOL = new Set(['capabilities', 'ping', 'logging/setLevel', 'notifications/roots/list_changed']);
+const OF_PROTOCOL = new Set([TELL_CAPABILITIES, PING_PEER, SET_LOG_LEVEL, ROOTS_CHANGED]);
 
 /** Belongs to the protocol, or to a call or session that began with another request. */
 export function isFollowUp(method: string): boolean {
   if (OF_PROTOCOL.has(method) || TASK_METHODS.has(method)) return true;
-  return isInteraction(method) && method !== 'interaction.start';
+  return isInteraction(method) && method !== FLOW_START;
 }
 
 /** A peer's MCP Flow declaration, if any. Some put it among the capabilities themselves. */

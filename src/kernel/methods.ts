@@ -58,7 +58,6 @@ export const ELICITATION_COMPLETED = 'notifications/elicitation/complete';
 export const REQUEST_CANCELLED = 'notifications/cancelled';
 export const REQUEST_PROGRESS = 'notifications/progress';
 
-
 /**
  * `list`, `use`, `subscription` and `completion` are about what servers offer; `task` and `flow` about a call that runs on; `meta` about the
  * connection. Targets handle these. An `opening` is answered by the era, an `ask` goes to the client, and a `notice` has no answer.
@@ -75,7 +74,7 @@ type MethodKind =
   | 'ask'
   | 'notice';
 
-export interface MethodRow {
+interface MethodRow {
   readonly kind: MethodKind;
   /** What it lists or uses; a `flow` that has one begins a session. */
   readonly area?: ListArea | 'skills';
@@ -164,24 +163,9 @@ const ROWS = {
 
 type Method = keyof typeof ROWS;
 
-const TABLE: ReadonlyMap<string, MethodRow> = new Map(Object.entries(ROWS));
-
-/** Undefined for a method that is not in the table. */
-export function rowOf(method: string): MethodRow | undefined {
-  return TABLE.get(method);
-}
-
 /** The methods whose rows are like this, in the order of the table. */
-export function methodsWhere(isMeant: (row: MethodRow) => unknown): readonly Method[] {
+function methodsWhere(isMeant: (row: MethodRow) => unknown): readonly Method[] {
   return (Object.keys(ROWS) as Method[]).filter((method) => isMeant(ROWS[method]));
-}
-
-const UNHANDLED: ReadonlySet<MethodKind> = new Set<MethodKind>(['opening', 'ask', 'notice']);
-
-/** What the table says of a client's request. A client that sends what only servers send is not known, either. */
-export function requestRow(method: string): MethodRow | undefined {
-  const row = TABLE.get(method);
-  return row && UNHANDLED.has(row.kind) ? undefined : row;
 }
 
 export const LIST_METHOD_BY_AREA = {

@@ -4,19 +4,28 @@ import { dictionary } from './containers/dictionary.ts';
 import { GatewayError } from './base/errors.ts';
 import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
+import {
+  CALL_TOOL,
+  COMPLETE_ARGUMENT,
+  FLOW_START,
+  GET_PROMPT,
+  READ_RESOURCE,
+  SUBSCRIBE_RESOURCE,
+  UNSUBSCRIBE_RESOURCE,
+} from './methods.ts';
 
 const NAMED_BY: Readonly<Record<string, string>> = dictionary({
-  'tools/call': 'name',
-  'prompts/get': 'name',
-  'interaction.start': 'toolName',
-  'resources/read': 'uri',
-  'resources/subscribe': 'uri',
-  'resources/unsubscribe': 'uri',
+  [CALL_TOOL]: 'name',
+  [GET_PROMPT]: 'name',
+  [FLOW_START]: 'toolName',
+  [READ_RESOURCE]: 'uri',
+  [SUBSCRIBE_RESOURCE]: 'uri',
+  [UNSUBSCRIBE_RESOURCE]: 'uri',
 });
 
 /** The name of a tool or prompt, or a URI, as far as the request has one. */
 export function nameIn(method: string, params: JsonObject): string | undefined {
-  if (method === 'completion/complete') {
+  if (method === COMPLETE_ARGUMENT) {
     const { ref } = params;
     const named = isObject(ref) ? (ref.type === 'ref/prompt' ? ref.name : ref.uri) : undefined;
     return typeof named === 'string' ? named : undefined;

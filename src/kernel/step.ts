@@ -24,6 +24,25 @@ import type { RecordAudit } from './audit.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { JsonObject } from './message.ts';
 import type { Change } from './target.ts';
+import type {
+  CALL_TOOL,
+  CANCEL_TASK,
+  COMPLETE_ARGUMENT,
+  ELICIT_INPUT,
+  GET_PROMPT,
+  GET_TASK,
+  GET_TASK_RESULT,
+  LIST_PROMPTS,
+  LIST_RESOURCES,
+  LIST_TASKS,
+  LIST_TEMPLATES,
+  LIST_TOOLS,
+  READ_RESOURCE,
+  ROOTS_CHANGED,
+  SUBSCRIBE_RESOURCE,
+  UNSUBSCRIBE_RESOURCE,
+  UPDATE_TASK,
+} from './methods.ts';
 
 declare const made: unique symbol;
 
@@ -180,22 +199,22 @@ interface OfTask extends Untyped {
  * } }
  */
 interface StepMethods {
-  'tools/list': { params: PaginatedRequestParams; result: ListToolsResult };
-  'tools/call': { params: CallToolRequestParams; result: CallToolResult };
-  'prompts/list': { params: PaginatedRequestParams; result: ListPromptsResult };
-  'prompts/get': { params: GetPromptRequestParams; result: GetPromptResult };
-  'resources/list': { params: PaginatedRequestParams; result: ListResourcesResult };
-  'resources/templates/list': { params: PaginatedRequestParams; result: ListResourceTemplatesResult };
-  'resources/read': { params: ReadResourceRequestParams; result: ReadResourceResult };
-  'resources/subscribe': OfUri;
-  'resources/unsubscribe': OfUri;
-  'completion/complete': { params: CompleteRequestParams; result: CompleteResult };
-  'tasks/get': OfTask;
-  'tasks/result': OfTask;
-  'tasks/cancel': OfTask;
-  'tasks/update': OfTask;
-  'tasks/list': Untyped;
-  'notifications/roots/list_changed': Untyped;
+  [LIST_TOOLS]: { params: PaginatedRequestParams; result: ListToolsResult };
+  [CALL_TOOL]: { params: CallToolRequestParams; result: CallToolResult };
+  [LIST_PROMPTS]: { params: PaginatedRequestParams; result: ListPromptsResult };
+  [GET_PROMPT]: { params: GetPromptRequestParams; result: GetPromptResult };
+  [LIST_RESOURCES]: { params: PaginatedRequestParams; result: ListResourcesResult };
+  [LIST_TEMPLATES]: { params: PaginatedRequestParams; result: ListResourceTemplatesResult };
+  [READ_RESOURCE]: { params: ReadResourceRequestParams; result: ReadResourceResult };
+  [SUBSCRIBE_RESOURCE]: OfUri;
+  [UNSUBSCRIBE_RESOURCE]: OfUri;
+  [COMPLETE_ARGUMENT]: { params: CompleteRequestParams; result: CompleteResult };
+  [GET_TASK]: OfTask;
+  [GET_TASK_RESULT]: OfTask;
+  [CANCEL_TASK]: OfTask;
+  [UPDATE_TASK]: OfTask;
+  [LIST_TASKS]: Untyped;
+  [ROOTS_CHANGED]: Untyped;
 }
 
 export type StepMethod = keyof StepMethods;
@@ -213,7 +232,7 @@ export type StepFunctionOf<M extends StepMethod> = (
 
 /** A form question. The type of its answer is derived from its schema, so that reading it needs no cast. */
 export type FormAsk = Ask & {
-  method: 'elicitation/create';
+  method: typeof ELICIT_INPUT;
   params: { requestedSchema: { properties: object; required?: readonly string[] } };
 };
 

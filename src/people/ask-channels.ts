@@ -5,6 +5,7 @@ import type { Ask, ClientView, Exchange } from '../kernel/exchange.ts';
 import { isForPageOnly } from '../kernel/form/schema-field.ts';
 import type { JsonObject } from '../kernel/message.ts';
 import type { ClientOpening } from '../kernel/target.ts';
+import { CALL_TOOL, ELICIT_INPUT, LIST_ROOTS, SAMPLE_MESSAGE } from '../kernel/methods.ts';
 import type { Clock } from '../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
 import type { Limits } from '../kernel/base/limits.ts';
@@ -28,8 +29,8 @@ export type StandIn = (ask: Ask, exchange: StandInRequest) => Promise<JsonObject
 
 /** Stand-ins answer questions for clients that cannot: from the configuration, or with the operator's model. */
 interface StandIns {
-  'sampling/createMessage'?: StandIn | undefined;
-  'roots/list'?: StandIn | undefined;
+  [SAMPLE_MESSAGE]?: StandIn | undefined;
+  [LIST_ROOTS]?: StandIn | undefined;
 }
 
 export interface GatewayAskOptions {
@@ -67,7 +68,7 @@ interface PageLinks {
 }
 
 const ALL_CHANNELS: readonly Channel[] = ['page', 'relay'];
-const URL_ASK: Ask = { method: 'elicitation/create', params: { mode: 'url' } };
+const URL_ASK: Ask = { method: ELICIT_INPUT, params: { mode: 'url' } };
 
 export class AskChannels {
   readonly rounds: HeldRounds;
@@ -91,7 +92,7 @@ export class AskChannels {
     this.#page = channels.includes('page') ? page : undefined;
     this.#hasRelay = channels.includes('relay');
     this.#standIns = {
-      ...(model && { 'sampling/createMessage': createSampler({ ...model, log, clock }) }),
+      ...(model && { [SAMPLE_MESSAGE]: createSampler({ ...model, log, clock }) }),
       ...standIns,
     };
     this.rounds = new HeldRounds(this.limits, clock);
@@ -110,8 +111,8 @@ export class AskChannels {
   /** The capabilities that the gateway provides for a client that has not declared them; undefined if none. */
   assistedFor({ capabilities }: ClientOpening | ClientView): ClientCapabilities | undefined {
     const elicitation = !capabilities.elicitation && this.areAny;
-    const sampling = !capabilities.sampling && this.#standIns['sampling/createMessage'] !== undefined;
-    const roots = !capabilities.roots && this.#standIns['roots/list'] !== undefined;
+    const sampling = !capabilities.sampling && this.#standIns[SAMPLE_MESSAGE] !== undefined;
+    const roots = !capabilities.roots && this.#standIns[LIST_ROOTS] !== undefined;
     const url = elicitation && this.hasPage;
     const kind = Number(elicitation) + 2 * Number(sampling) + 4 * Number(roots) + 8 * Number(url);
     if (kind === 0) return undefined;
@@ -124,13 +125,13 @@ export class AskChannels {
 
   /** A client that declared the capability answers itself. */
   standInFor({ method }: Ask, { assisted }: ClientView): StandIn | undefined {
-    if (method === 'sampling/createMessage') return assisted?.sampling && this.#standIns[method];
-    return method === 'roots/list' && assisted?.roots ? this.#standIns[method] : undefined;
+    if (method === SAMPLE_MESSAGE) return assisted?.sampling && this.#standIns[method];
+    return method === LIST_ROOTS && assisted?.roots ? this.#standIns[method] : undefined;
   }
 
   /** Whether a page or the model can ask the question. A question for a human is never answered by a model. */
   canAsk(ask: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
-    if (ask.method !== 'elicitation/create' || during !== 'tools/call') return false;
+    if (ask.method !== ELICIT_INPUT || during !== CALL_TOOL) return false;
     return this.hasPage || (this.#hasRelay && !isKeptFromModels(ask));
   }
 

@@ -14,6 +14,7 @@ import type { JsonObject } from '../kernel/message.ts';
 import { toPlainObject } from '../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../kernel/raw/raw-object.ts';
 import type { Target } from '../kernel/target.ts';
+import { CALL_TOOL } from '../kernel/methods.ts';
 import { loggedPrincipal } from '../kernel/base/anonymous.ts';
 import { Cancellation, follow } from '../kernel/base/cancellation.ts';
 import { GatewayError, toError } from '../kernel/base/errors.ts';
@@ -173,7 +174,7 @@ export class AskableCall extends Cancellation implements ChannelPart {
 
   waits(words: string, signal: AbortSignal): void {
     const { assisted } = this.#inner.client;
-    if (this.#isOver || !assisted?.elicitation || this.#inner.method !== 'tools/call') return;
+    if (this.#isOver || !assisted?.elicitation || this.#inner.method !== CALL_TOOL) return;
     this.#held ??= new HeldCall(this, this.#channels);
     this.#held.wait(words, signal);
   }

@@ -3,6 +3,7 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { RecordAudit } from '../kernel/audit.ts';
 import type { OpenPages, Layer, PagesHost } from '../kernel/target.ts';
+import { LIST_ROOTS } from '../kernel/methods.ts';
 import type { Clock } from '../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
 import type { Limits } from '../kernel/base/limits.ts';
@@ -89,7 +90,7 @@ export class HumanChannel {
       clock,
       sealer,
     });
-    const standIns = { ...(this.roots && { 'roots/list': this.roots.answer }), ...ask?.standIns };
+    const standIns = { ...(this.roots && { [LIST_ROOTS]: this.roots.answer }), ...ask?.standIns };
     this.#channels = new AskChannels({
       ...channels,
       standIns,

@@ -14,6 +14,7 @@ import type { GatewayTool } from '../kernel/gateway-tool.ts';
 import { RawObject, RawText, fieldOf, toPlainObject } from '../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../kernel/raw/raw-object.ts';
 import { ToolFacts } from '../kernel/tool-facts.ts';
+import { CALL_TOOL, GET_PROMPT, LIST_TOOLS, READ_RESOURCE } from '../kernel/methods.ts';
 import { BoundedMap } from '../kernel/containers/bounded-map.ts';
 import { GatewayError } from '../kernel/base/errors.ts';
 import { ANSWER_TOOL, answerTool } from './question-text.ts';
@@ -58,13 +59,13 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
     const { client } = exchange;
     if (client.assisted === undefined || client.isUnproven === undefined) this.#assist(client);
     switch (exchange.method) {
-      case 'tools/call':
+      case CALL_TOOL:
         if (exchange.params.name === ANSWER_TOOL) return this.#takeAnswer(exchange);
         return new AskableCall(exchange, this.#channels, this).run(this.target);
-      case 'tools/list':
+      case LIST_TOOLS:
         return this.#list(exchange);
-      case 'prompts/get':
-      case 'resources/read':
+      case GET_PROMPT:
+      case READ_RESOURCE:
         return new AskableCall(exchange, this.#channels, this).run(this.target);
       default:
         return this.target.handle(client.isUnproven ? guardExchange(exchange) : exchange);

@@ -5,6 +5,7 @@ import type { AuditLine } from '../../gateway/features/audit/audit-lines.ts';
 import { toMatcher } from '../../gateway/matching/name-rule.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import { CALL_TOOL } from '../../kernel/methods.ts';
 import { DEFAULT_LOG_LINES } from '../args/audit-commands.ts';
 import type { LogsCommand } from '../args/audit-commands.ts';
 import { ownAuditFolder } from '../serving/own-audit.ts';
@@ -91,7 +92,7 @@ function toWhat({ kind, method = '', name = '', details = {} }: AuditLine): stri
   const shape = isObject(details.arguments) ? `(${Object.keys(details.arguments).join(', ')})` : '';
   switch (kind) {
     case 'call':
-      return method === 'tools/call' ? `${name}${shape}` : `${method} ${name}`.trim();
+      return method === CALL_TOOL ? `${name}${shape}` : `${method} ${name}`.trim();
     case 'approval':
       return `approval of ${name}`;
     case 'lost':

@@ -12,6 +12,7 @@ import { secrets } from '../../kernel/secrets/secrets.ts';
 import { settledWithin } from '../../kernel/base/timing.ts';
 import type { HttpHandler, HttpResponse } from '../../kernel/base/http.ts';
 import { version } from '../../kernel/version.ts';
+import { LIST_TOOLS } from '../../kernel/methods.ts';
 import type { Client } from '../../sdk/client/client.ts';
 
 export interface ServerStatus {
@@ -138,8 +139,8 @@ async function listPages(target: Target, signal: AbortSignal): Promise<JsonObjec
 
 /** Looking at the status must not start a process per client. */
 async function list(target: Target, params: JsonObject, signal: AbortSignal): Promise<JsonObject | undefined> {
-  if (isServerTarget(target)) return target.look('tools/list', params, signal);
-  return toPlainObject(await target.handle(new InternalExchange('tools/list', params, OBSERVER, signal)));
+  if (isServerTarget(target)) return target.look(LIST_TOOLS, params, signal);
+  return toPlainObject(await target.handle(new InternalExchange(LIST_TOOLS, params, OBSERVER, signal)));
 }
 
 const OBSERVER: ClientView = {

@@ -2,6 +2,7 @@
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { fieldOf } from '../../kernel/raw/raw-object.ts';
 import type { OriginOf, Step, StepExchange } from '../../kernel/step.ts';
+import { CALL_TOOL, ELICIT_INPUT, GET_PROMPT, READ_RESOURCE } from '../../kernel/methods.ts';
 import { resultIn } from '../../gateway/chain/outcome.ts';
 import { dictionary } from '../../kernel/containers/dictionary.ts';
 import type { Log } from '../../kernel/base/log.ts';
@@ -10,9 +11,9 @@ import { createCliLog } from '../terminal/cli-log.ts';
 
 /** What each method calls. */
 const CALLS: Record<string, { kind: string; area: Parameters<OriginOf>[0] }> = dictionary({
-  'tools/call': { kind: 'tool', area: 'tools' },
-  'prompts/get': { kind: 'prompt', area: 'prompts' },
-  'resources/read': { kind: 'resource', area: 'resources' },
+  [CALL_TOOL]: { kind: 'tool', area: 'tools' },
+  [GET_PROMPT]: { kind: 'prompt', area: 'prompts' },
+  [READ_RESOURCE]: { kind: 'resource', area: 'resources' },
 });
 
 interface LoggedCall {
@@ -47,7 +48,7 @@ export class CallLog {
         // A call that waits for a person may take days. The gateway answers roots and sampling itself, without a person.
         exchange.intercept({
           asked({ method }) {
-            if (method === 'elicitation/create') tell('waits for an answer');
+            if (method === ELICIT_INPUT) tell('waits for an answer');
           },
         });
         return this.record(exchange, next, { resultOf: (outcome) => resultIn(outcome), serverOf });

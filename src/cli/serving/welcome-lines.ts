@@ -4,6 +4,7 @@ import { DEFAULT_PORT } from '../../config/settings.ts';
 import { META } from '../../mcp/eras/meta.ts';
 import { ALL_REVISIONS, STATELESS } from '../../mcp/eras/revisions.ts';
 import { version } from '../../kernel/version.ts';
+import { CALL_TOOL } from '../../kernel/methods.ts';
 import { programName, toLaunchCommand } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 
@@ -174,7 +175,7 @@ function toLine(value: object): string {
 
 /** Lines for any POSIX shell. */
 function toCurlCommand(url: string, tool: string, args: object): string[] {
-  const method = 'tools/call';
+  const method = CALL_TOOL;
   const meta = { [META.protocolVersion]: STATELESS, [META.clientCapabilities]: {} };
   const body = { jsonrpc: '2.0', id: 1, method, params: { name: tool, arguments: args, _meta: meta } };
   const header = (name: string, value: string) => `-H '${name}: ${value}'`;

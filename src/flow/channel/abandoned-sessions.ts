@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Exchange, Ask } from '../../kernel/exchange.ts';
+import { ELICIT_INPUT } from '../../kernel/methods.ts';
 import { isAnonymous } from '../../kernel/base/anonymous.ts';
 import { randomId } from '../../kernel/crypto/ids.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
@@ -127,7 +128,7 @@ function toOffer(left: StateView): Ask {
   const field = { type: 'boolean', title, description: `No: start over${otherwise}.` };
   const requestedSchema = { type: 'object', properties: { [FIELD]: field }, required: [FIELD] };
   return {
-    method: 'elicitation/create',
+    method: ELICIT_INPUT,
     params: { mode: 'form', message, requestedSchema },
     key: randomId('resume_'),
     askedFirst: true,

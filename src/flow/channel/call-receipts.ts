@@ -4,6 +4,7 @@ import { RECEIPT } from '../../kernel/interaction.ts';
 import type { ReceiptRequest } from '../../kernel/interaction.ts';
 import { isObject, readString } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import { FLOW_ACKNOWLEDGE } from '../../kernel/methods.ts';
 import type { RequestHandler } from '../../sdk/server/server.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
@@ -41,7 +42,7 @@ export class CallReceipts {
   }
 
   methods(sessions: Sessions): Record<string, RequestHandler> {
-    return { 'interaction.acknowledge': (exchange) => this.acknowledge(exchange, sessions) };
+    return { [FLOW_ACKNOWLEDGE]: (exchange) => this.acknowledge(exchange, sessions) };
   }
 
   async acknowledge({ params, client: { principal } }: Exchange, sessions: Sessions): Promise<JsonObject> {

@@ -4,6 +4,7 @@
 import type { Ask } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import { ELICIT_INPUT } from '../../kernel/methods.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { toLabel } from '../engine/question-spec.ts';
 import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';
@@ -24,7 +25,7 @@ export interface FormRound {
 export function toFormAsk({ turn: { questions, header }, told, given = [] }: FormRound): Ask {
   const { message, requestedSchema } = toForm(questions, { told, entered: toRefusedValues(questions, given) });
   return {
-    method: 'elicitation/create',
+    method: ELICIT_INPUT,
     params: { mode: 'form', message, requestedSchema },
     ...(questions.some(({ by }) => by === 'human') && { human: true }),
     ...(questions.some(needsPage) && { page: true }),

@@ -14,6 +14,14 @@ import type { Prompt, Choice, Validation } from '../../kernel/form/prompt.ts';
 import { START_ID, isNotInteractive, takesStartIds } from '../../kernel/interaction.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import {
+  FLOW_COMPLETE,
+  FLOW_CONTINUE,
+  FLOW_PROMPT,
+  FLOW_RESPOND,
+  FLOW_START,
+  TELL_CAPABILITIES,
+} from '../../kernel/methods.ts';
 import { ProtocolError, GatewayError } from '../../kernel/base/errors.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint } from '../question/question.ts';
@@ -32,7 +40,7 @@ export interface FlowClientOptions extends ConnectOptions {
 }
 
 /** Requests of the server about a session. */
-const SESSION_METHODS = ['interaction.prompt', 'interaction.continue', 'interaction.complete'];
+const SESSION_METHODS = [FLOW_PROMPT, FLOW_CONTINUE, FLOW_COMPLETE];
 const GONE = new Set([-32001, -32002]);
 const MAX_RESTARTS = 3;
 const BUSY = -32000;
@@ -88,7 +96,7 @@ export class FlowClient {
   /** Whether the server speaks MCP Flow. */
   isInteractive(): Promise<boolean> {
     if (this.#options.discover === false) return Promise.resolve(true);
-    this.#isInteractive ??= this.#request('capabilities').then(
+    this.#isInteractive ??= this.#request(TELL_CAPABILITIES).then(
       ({ interactive }) => interactive === true,
       (thrown: unknown) => {
         if (thrown instanceof ProtocolError) return false;
@@ -134,7 +142,7 @@ export class FlowClient {
     const more = { ...(context && { context }), ...(timeout !== undefined && { timeout }) };
     const request = (method: string, params: JsonObject) => this.#request(method, params, options);
     const start = { toolName: tool, initialParams, ...more, _meta: { [START_ID]: randomUUID() } };
-    const started = await request('interaction.start', start);
+    const started = await request(FLOW_START, start);
     const sessionId = String(started.sessionId);
     const prompts = this.#told.promptsOf({ sessionId });
     try {
@@ -215,8 +223,8 @@ function hasExpired({ success, error }: FlowOutcome): boolean {
  * arguments may have run to the end already.
  */
 function isRepeatable(method: string, { promptId, initialParams }: JsonObject, { server }: Client): boolean {
-  if (method === 'interaction.respond') return promptId !== undefined;
-  if (method !== 'interaction.start' || takesStartIds(server.capabilities)) return true;
+  if (method === FLOW_RESPOND) return promptId !== undefined;
+  if (method !== FLOW_START || takesStartIds(server.capabilities)) return true;
   return Object.keys(initialParams ?? {}).length === 0;
 }
 

@@ -1,5 +1,6 @@
 // Converts sessions, turns and questions to the messages of MCP Flow 0.1.0. Our extensions add members and never replace any.
 import type { JsonObject } from '../../kernel/message.ts';
+import { FLOW_COMPLETE, FLOW_CONTINUE, FLOW_PROMPT } from '../../kernel/methods.ts';
 import type { PromptStep } from '../../kernel/form/prompt.ts';
 import { ERRORS } from '../../kernel/base/error-table.ts';
 import { toAnswerSchema } from '../question/answer-schema.ts';
@@ -31,14 +32,14 @@ export function toNextMessage(turn: Turn): { method: string; params: JsonObject 
   const [question] = turn.questions;
   // A session that its owner completed has no result here, so no message.
   if (turn.failure || 'result' in turn) {
-    return { method: 'interaction.complete', params: { sessionId, ...toOutcome(turn) } };
+    return { method: FLOW_COMPLETE, params: { sessionId, ...toOutcome(turn) } };
   }
   if (!question) return undefined;
   const progress = toProgress(question.progress);
   const told = question.complaint ? 'prompt' : question.deliver;
   return told === 'continue'
-    ? { method: 'interaction.continue', params: { sessionId, nextPrompt: toPrompt(question), ...progress } }
-    : { method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question), ...progress } };
+    ? { method: FLOW_CONTINUE, params: { sessionId, nextPrompt: toPrompt(question), ...progress } }
+    : { method: FLOW_PROMPT, params: { sessionId, prompt: toPrompt(question), ...progress } };
 }
 
 /** The params of `interaction.ended`, for a session that ended without a request of its client. */

@@ -17,6 +17,19 @@ import {
   toInvalid,
 } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import {
+  FLOW_BACK,
+  FLOW_CANCEL,
+  FLOW_COMPLETE,
+  FLOW_CONTINUE,
+  FLOW_EDIT,
+  FLOW_EXTEND,
+  FLOW_HAND_OVER,
+  FLOW_PROMPT,
+  FLOW_RESPOND,
+  FLOW_START,
+  FLOW_STATE,
+} from '../../kernel/methods.ts';
 import type { RequestHandler } from '../../sdk/server/server.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
@@ -65,28 +78,28 @@ const UNANSWERED: Readonly<Record<string, AskFailure | undefined>> = {
   cancel: 'cancelled',
 };
 
-const METHODS = [
-  'start',
-  'respond',
-  'continue',
-  'complete',
-  'cancel',
-  'getState',
-  'handOver',
-  'back',
-  'edit',
-  'extend',
-] as const;
+const METHODS = {
+  [FLOW_START]: 'start',
+  [FLOW_RESPOND]: 'respond',
+  [FLOW_CONTINUE]: 'continue',
+  [FLOW_COMPLETE]: 'complete',
+  [FLOW_CANCEL]: 'cancel',
+  [FLOW_STATE]: 'getState',
+  [FLOW_HAND_OVER]: 'handOver',
+  [FLOW_BACK]: 'back',
+  [FLOW_EDIT]: 'edit',
+  [FLOW_EXTEND]: 'extend',
+} as const;
 
 export function createFlowMethods(options: FlowMethodsOptions): Record<string, RequestHandler> {
   const methods = new FlowMethods(options);
   const toAnswering =
-    (method: (typeof METHODS)[number]): RequestHandler =>
+    (verb: (typeof METHODS)[keyof typeof METHODS]): RequestHandler =>
     (exchange) => {
       options.delivery.speaks(exchange.client);
-      return methods[method](exchange);
+      return methods[verb](exchange);
     };
-  return Object.fromEntries(METHODS.map((method) => [`interaction.${method}`, toAnswering(method)]));
+  return Object.fromEntries(Object.entries(METHODS).map(([method, verb]) => [method, toAnswering(verb)]));
 }
 
 class FlowMethods {
@@ -282,7 +295,7 @@ class FlowMethods {
     }
     this.#delivery.prompt(client, header, question);
     const params = { sessionId: header.id, prompt: toPrompt(question) };
-    return { ...result, next: { state: header.state, method: 'interaction.prompt', ...params } };
+    return { ...result, next: { state: header.state, method: FLOW_PROMPT, ...params } };
   }
 
   /** A session in a token does not change without a request. */

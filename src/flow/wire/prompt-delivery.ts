@@ -7,6 +7,15 @@ import type { Ask, ClientView } from '../../kernel/exchange.ts';
 import { flowOf } from '../../kernel/interaction.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { Watcher } from '../../kernel/target.ts';
+import {
+  FLOW_COMPLETE,
+  FLOW_CONTINUE,
+  FLOW_ENDED,
+  FLOW_PROMPT,
+  FLOW_TIMEOUT_WARNING,
+  FLOW_WAITING,
+  FLOW_WITHDRAWN,
+} from '../../kernel/methods.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 import type { Log } from '../../kernel/base/log.ts';
@@ -119,7 +128,7 @@ export class PromptDelivery {
       if (typeof client === 'string') continue; // it cannot receive notifications
       const isLate = until <= this.#clock.now() || header.reason === 'expired';
       const reason = state === 'cancelled' ? 'cancelled' : isLate ? 'timeout' : 'moved';
-      this.#watchers.get(client)?.notify?.('interaction.withdrawn', { sessionId, promptId, reason });
+      this.#watchers.get(client)?.notify?.(FLOW_WITHDRAWN, { sessionId, promptId, reason });
     }
   }
 
@@ -137,7 +146,7 @@ export class PromptDelivery {
   cancelled(header: Header): void {
     const by = this.#cancelling.get(header.id);
     const client = this.#claims.get(header.id);
-    if (client !== by) this.#notify(header.id, 'interaction.ended', toEndedParams({ header, questions: [] }));
+    if (client !== by) this.#notify(header.id, FLOW_ENDED, toEndedParams({ header, questions: [] }));
     this.withdraw(header, by ?? client);
     this.#forget(header.id);
   }
@@ -160,14 +169,14 @@ export class PromptDelivery {
     this.#furthest.set(sessionId, progress.current);
     const params = { sessionId, progress: { ...progress } };
     watcher
-      .ask({ method: 'interaction.continue', params })
+      .ask({ method: FLOW_CONTINUE, params })
       .catch((error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'));
   }
 
   /** Tells the caller whom the session waits for. */
   person(header: Header): void {
     const { id: sessionId } = header;
-    this.#notify(sessionId, 'interaction.waiting', { sessionId, ...toWaitingFor(header) });
+    this.#notify(sessionId, FLOW_WAITING, { sessionId, ...toWaitingFor(header) });
     this.withdraw(header, undefined);
   }
 
@@ -190,7 +199,7 @@ export class PromptDelivery {
     if (!watcher?.ask && question.consent !== undefined) return; // it is in the reply, and must be named
     const sent = this.#sent.add(sessionId, this.#recipient(client), question);
     if (!watcher?.ask) return void (sent.acknowledgedAt = nextArrival());
-    const ask = { method: 'interaction.prompt', params: { sessionId, prompt: toPrompt(question) } };
+    const ask = { method: FLOW_PROMPT, params: { sessionId, prompt: toPrompt(question) } };
     this.#ask(watcher, ask, sent).catch((error: unknown) =>
       this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'),
     );
@@ -198,18 +207,18 @@ export class PromptDelivery {
 
   /** An expiry needs no reply, so it is a notification. */
   expired(header: Header): void {
-    this.#notify(header.id, 'interaction.ended', toEndedParams(toExpiredTurn(header)));
+    this.#notify(header.id, FLOW_ENDED, toEndedParams(toExpiredTurn(header)));
     this.happened({ header, questions: [] });
   }
 
   /** Sends a turn that no request caused; a cancelled session sends only its end. */
   moved(turn: Turn): void {
-    if (turn.header.state === 'cancelled') this.#notify(turn.header.id, 'interaction.ended', toEndedParams(turn));
+    if (turn.header.state === 'cancelled') this.#notify(turn.header.id, FLOW_ENDED, toEndedParams(turn));
     this.happened(turn);
   }
 
   warn({ header: { id: sessionId, expiresAt }, remainingMs }: Extract<SessionEvent, { kind: 'warning' }>): void {
-    this.#notify(sessionId, 'interaction.timeoutWarning', { sessionId, expiresAt, remainingMs });
+    this.#notify(sessionId, FLOW_TIMEOUT_WARNING, { sessionId, expiresAt, remainingMs });
   }
 
   #forget(sessionId: string): void {
@@ -246,7 +255,7 @@ export class PromptDelivery {
     const again = lookAgain(turn.header, { now: this.#clock.now(), isTold: true });
     this.#ask(watcher, { method, params: { ...params, ...again } }, sent).then(
       () => {
-        if (method === 'interaction.complete') this.#onHeard(sessionId);
+        if (method === FLOW_COMPLETE) this.#onHeard(sessionId);
       },
       (error: unknown) => this.#log.debug({ session: toShortId(sessionId), error }, 'flow.untold'),
     );

@@ -4,6 +4,7 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../kernel/exchange.ts';
 import { FLOW_VERSION, withCalls } from '../../kernel/interaction.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import { FLOW_START } from '../../kernel/methods.ts';
 import type { Server } from '../../sdk/server/server.ts';
 import { isAnonymous } from '../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
@@ -102,7 +103,7 @@ export function serveFlows(server: Server, flows: readonly AnyFlow[], options: S
   const declaration = declare(options, access);
   const native =
     options.interactive === false
-      ? { 'interaction.start': notInteractive }
+      ? { [FLOW_START]: notInteractive }
       : createFlowMethods({ access, delivery, isPlainTool: (name, client) => server.hasTool(name, client) });
   const everywhere = [...new Set([sessions, access.sessions, called.tokenSessions.sessions])];
   const open = new OpenSessions(sessions.context, sessions.flows.keys());

@@ -10,6 +10,7 @@ import { toPlayAsCall } from '../../kernel/flow/play-as-call.ts';
 import { isObject, readOptionalObject, readString } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../kernel/step.ts';
+import { CALL_TOOL, FLOW_BACK, FLOW_EDIT, FLOW_RESPOND, FLOW_START, FLOW_STATE } from '../../kernel/methods.ts';
 import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { listAllEntries } from './list-entries.ts';
@@ -23,11 +24,9 @@ interface Judging {
   originOf: OriginOf | undefined;
 }
 
-const START = 'interaction.start';
-const CALL = 'tools/call';
 /** Requests that let a tool run on. */
-const CONTINUING: readonly string[] = ['interaction.respond', 'interaction.edit', 'interaction.back'];
-const JUDGED: ReadonlySet<string> = new Set([START, ...CONTINUING]);
+const CONTINUING: readonly string[] = [FLOW_RESPOND, FLOW_EDIT, FLOW_BACK];
+const JUDGED: ReadonlySet<string> = new Set([FLOW_START, ...CONTINUING]);
 /** Errors of MCP Flow: not found, expired, already cancelled. */
 const GONE: readonly number[] = [-32001, -32002, -32006];
 /** Sessions come from clients, so their number is bounded; one that is forgotten is judged again. */
@@ -55,13 +54,13 @@ export function judgeStarts(step: Step): Step {
     get promptBehind() {
       return step.promptBehind;
     },
-    ...(methods && { methods: [...methods, START, ...CONTINUING] }),
+    ...(methods && { methods: [...methods, FLOW_START, ...CONTINUING] }),
     handle(exchange, next, lookUp, originOf) {
       const { method, client } = exchange;
       if (!JUDGED.has(method) || isAware(step, client)) return step.handle!(exchange, next, lookUp, originOf);
       const judging = { exchange, next, lookUp, originOf };
       const judge = (): Promise<Outcome> =>
-        method === START ? judgeStart(step, judging, judged) : judgeContinued(step, judging, judged);
+        method === FLOW_START ? judgeStart(step, judging, judged) : judgeContinued(step, judging, judged);
       // A step for every method also sees it under its own name.
       return methods && !methods.includes(method) ? judge() : step.handle!(exchange, judge, lookUp, originOf);
     },
@@ -71,7 +70,7 @@ export function judgeStarts(step: Step): Step {
 /** Whether it is known in advance, for every client, that the step does its job on `interaction.start`. */
 function knowsStarts({ methods, seesStarts }: Step): boolean {
   if (seesStarts !== undefined) return seesStarts === true;
-  return methods !== undefined && (!methods.includes(CALL) || methods.includes(START));
+  return methods !== undefined && (!methods.includes(CALL_TOOL) || methods.includes(FLOW_START));
 }
 
 function isAware({ seesStarts }: Step, client: StepExchange['client']): boolean {
@@ -106,7 +105,7 @@ async function judgeContinued(step: Step, judging: Judging, judged: BoundedMap<s
   const { exchange, next, lookUp } = judging;
   const { sessionId } = exchange.params;
   if (typeof sessionId !== 'string' || judged.get(sessionId)) return next();
-  const state = await lookUp('interaction.getState', { sessionId }).catch((thrown: unknown) => {
+  const state = await lookUp(FLOW_STATE, { sessionId }).catch((thrown: unknown) => {
     if (!isGone(thrown)) throw unknownTool();
     return undefined; // then the answer says so
   });
@@ -170,7 +169,7 @@ function viewOfCall(exchange: StepExchange, call: JsonObject, takesPart: (asks: 
   let params = call;
   return new Proxy(exchange, {
     get(target, key) {
-      if (key === 'method') return CALL;
+      if (key === 'method') return CALL_TOOL;
       if (key === 'params') return params;
       if (TAKES_PART.has(key)) takesPart(key !== 'intercept');
       if (key === 'canAsk') return () => true;

@@ -18,6 +18,15 @@ import type {
 import type { Change } from '../../kernel/target.ts';
 import { isGatewayTool } from '../../kernel/gateway-tool.ts';
 import { readRef } from '../../kernel/named-thing.ts';
+import {
+  CALL_TOOL,
+  COMPLETE_ARGUMENT,
+  FLOW_START,
+  FLOW_STATE,
+  GET_PROMPT,
+  LIST_PROMPTS,
+  LIST_TOOLS,
+} from '../../kernel/methods.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 import { toListEntries, listAllEntries } from './list-entries.ts';
@@ -57,15 +66,15 @@ export function mapNamesByMethod({ name, tools, prompts, strict = false, toolRul
   const promptNames = prompts && new NameMapper(name, 'prompts', prompts);
   const handlers: Record<string, StepFunction> = {};
   if (toolNames) {
-    handlers['tools/list'] = showEntries(toolNames, 'tools');
-    handlers['tools/call'] = resolveName(toolNames, { key: 'name', unknown: 'TOOL_NOT_FOUND', strict });
-    handlers['interaction.start'] = resolveName(toolNames, { key: 'toolName', unknown: 'INVALID_PARAMS', strict });
-    handlers['interaction.getState'] = showToolName(toolNames);
+    handlers[LIST_TOOLS] = showEntries(toolNames, 'tools');
+    handlers[CALL_TOOL] = resolveName(toolNames, { key: 'name', unknown: 'TOOL_NOT_FOUND', strict });
+    handlers[FLOW_START] = resolveName(toolNames, { key: 'toolName', unknown: 'INVALID_PARAMS', strict });
+    handlers[FLOW_STATE] = showToolName(toolNames);
   }
   if (promptNames) {
-    handlers['prompts/list'] = showEntries(promptNames, 'prompts');
-    handlers['prompts/get'] = resolveName(promptNames, { key: 'name', unknown: 'PROMPT_NOT_FOUND', strict });
-    handlers['completion/complete'] = completePrompt(promptNames, strict);
+    handlers[LIST_PROMPTS] = showEntries(promptNames, 'prompts');
+    handlers[GET_PROMPT] = resolveName(promptNames, { key: 'name', unknown: 'PROMPT_NOT_FOUND', strict });
+    handlers[COMPLETE_ARGUMENT] = completePrompt(promptNames, strict);
   }
   return {
     name,

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import { RawObject, toPlainObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { Outcome, StepExchange } from '../../kernel/step.ts';
+import { GET_TASK } from '../../kernel/methods.ts';
 
 const MARK = Symbol.for('mcp-parley.outcome');
 
@@ -55,7 +56,7 @@ export function resultIn(outcome: Outcome): ResultObject {
 
 /** What a model reads of a result: the result of `tasks/get` has it inside, once the task has ended. */
 export function answerIn(result: JsonObject, { method }: Pick<StepExchange, 'method'>): JsonObject | undefined {
-  if (method !== 'tasks/get') return result;
+  if (method !== GET_TASK) return result;
   return isObject(result.result) ? result.result : undefined;
 }
 
@@ -65,7 +66,7 @@ export function withAnswer(
   answer: JsonObject,
   { method }: Pick<StepExchange, 'method'>,
 ): JsonObject {
-  return method === 'tasks/get' ? { ...result, result: answer } : answer;
+  return method === GET_TASK ? { ...result, result: answer } : answer;
 }
 
 /** Answers in place of the rest of the chain. */

@@ -1,6 +1,6 @@
 // Makes steps of functions: of those that a gateway is given, and for some methods only, so that other methods bypass them at no cost.
 import type { Step, StepFunction, StepFunctionOf, StepMethod } from '../../kernel/step.ts';
-import { LIST_METHODS } from '../../kernel/methods.ts';
+import { CALL_TOOL, LIST_METHODS } from '../../kernel/methods.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 
 /** Names functions for errors and logs, and rejects anything else at once, because JavaScript programs have no types to do so. */
@@ -38,8 +38,8 @@ export function onCustomMethod(methods: string | readonly string[], handle: Step
 }
 
 /** For tools/call. */
-export function onCall(handle: StepFunctionOf<'tools/call'>): Step {
-  return onMethod('tools/call', handle);
+export function onCall(handle: StepFunctionOf<typeof CALL_TOOL>): Step {
+  return onMethod(CALL_TOOL, handle);
 }
 
 /** For the lists of tools, prompts, resources and resource templates. */

@@ -4,6 +4,7 @@ import { isGatewayTool } from '../../kernel/gateway-tool.ts';
 import type { LookUp, StepExchange } from '../../kernel/step.ts';
 import type { Change } from '../../kernel/target.ts';
 import { ToolFacts } from '../../kernel/tool-facts.ts';
+import { FLOW_START } from '../../kernel/methods.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { listAllEntries, toListEntries } from './list-entries.ts';
 import type { ListEntry } from './list-entries.ts';
@@ -56,7 +57,7 @@ export class ToolAnnotations {
 }
 
 export function toUnknownTool(method: string, name: string): GatewayError {
-  if (method !== 'interaction.start') return new GatewayError('TOOL_NOT_FOUND', { name });
+  if (method !== FLOW_START) return new GatewayError('TOOL_NOT_FOUND', { name });
   return new GatewayError('INVALID_PARAMS', { data: { toolName: name, error: 'There is no such tool' } });
 }
 

@@ -4,7 +4,23 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
-import { AREA_BY_LIST_METHOD } from '../../kernel/methods.ts';
+import {
+  AREA_BY_LIST_METHOD,
+  CALL_TOOL,
+  CANCEL_TASK,
+  COMPLETE_ARGUMENT,
+  GET_PROMPT,
+  GET_SKILL,
+  GET_TASK,
+  GET_TASK_RESULT,
+  LIST_SKILLS,
+  LIST_TASKS,
+  READ_DIRECTORY,
+  READ_RESOURCE,
+  SUBSCRIBE_RESOURCE,
+  UNSUBSCRIBE_RESOURCE,
+  UPDATE_TASK,
+} from '../../kernel/methods.ts';
 import type { ListArea } from '../../kernel/methods.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { SERVER_KEY } from '../../kernel/target.ts';
@@ -24,27 +40,27 @@ export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids:
   const area = AREA_BY_LIST_METHOD.get(method);
   if (area) return listPage(exchange, catalogs, area);
   switch (method) {
-    case 'tools/call': {
+    case CALL_TOOL: {
       const { member, result } = await byName(exchange, catalogs, 'tools');
       return publishTask(exchange, member, ids, result);
     }
-    case 'prompts/get':
+    case GET_PROMPT:
       return (await byName(exchange, catalogs, 'prompts')).result;
-    case 'resources/read':
-    case 'resources/subscribe':
-    case 'resources/unsubscribe':
+    case READ_RESOURCE:
+    case SUBSCRIBE_RESOURCE:
+    case UNSUBSCRIBE_RESOURCE:
       return routeResource(exchange, catalogs);
-    case 'completion/complete':
+    case COMPLETE_ARGUMENT:
       return complete(exchange, catalogs);
-    case 'skills/list':
-    case 'skills/get':
-    case 'resources/directory/read':
+    case LIST_SKILLS:
+    case GET_SKILL:
+    case READ_DIRECTORY:
       return routeSkills(exchange, catalogs);
-    case 'tasks/get':
-    case 'tasks/result':
-    case 'tasks/update':
-    case 'tasks/cancel':
-    case 'tasks/list':
+    case GET_TASK:
+    case GET_TASK_RESULT:
+    case UPDATE_TASK:
+    case CANCEL_TASK:
+    case LIST_TASKS:
       return routeTask(exchange, catalogs.members, ids);
     default:
       return routeCustom(exchange, catalogs);

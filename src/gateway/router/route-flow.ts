@@ -10,6 +10,7 @@ import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { deriveExchange } from '../../kernel/derived-exchange.ts';
 import type { Watcher, Target } from '../../kernel/target.ts';
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
+import { FLOW_ACKNOWLEDGE, FLOW_CANCEL, FLOW_START, TELL_CAPABILITIES } from '../../kernel/methods.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { ticksOf } from '../../kernel/base/clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
@@ -34,10 +35,10 @@ type BegunFlow = Pick<Run, 'tool' | 'rules'>;
 type SessionIdPublisher = (sessionId: unknown) => unknown;
 
 /** What ends a session is always possible. */
-const ENDINGS = new Set(['interaction.cancel', 'interaction.acknowledge']);
+const ENDINGS = new Set([FLOW_CANCEL, FLOW_ACKNOWLEDGE]);
 
 export async function routeFlow(exchange: Exchange, routing: FlowRouting): Promise<JsonObject> {
-  return exchange.method === 'interaction.start' ? start(exchange, routing) : goOn(exchange, routing);
+  return exchange.method === FLOW_START ? start(exchange, routing) : goOn(exchange, routing);
 }
 
 async function start(exchange: Exchange, { ownerOf, declarations, ids }: FlowRouting): Promise<JsonObject> {
@@ -214,7 +215,7 @@ const REFUSALS = new Set<string>(['METHOD_NOT_FOUND', 'NOT_SUPPORTED']);
 
 async function ask(target: Target, client: ClientView): Promise<JsonObject> {
   try {
-    return toPlainObject(await target.handle(new InternalExchange('capabilities', {}, client)));
+    return toPlainObject(await target.handle(new InternalExchange(TELL_CAPABILITIES, {}, client)));
   } catch (thrown) {
     const isRefused = thrown instanceof ProtocolError || (thrown instanceof GatewayError && REFUSALS.has(thrown.code));
     if (isRefused) return NOT_INTERACTIVE;

@@ -2,6 +2,7 @@
 // they have. Nobody else gets the URI: it may hold a secret, and a server that answers for everything would get the reads that are meant for
 // others. If no member has the resource, one that is away causes the error.
 import type { Exchange } from '../../kernel/exchange.ts';
+import { READ_RESOURCE } from '../../kernel/methods.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import type { CatalogList } from './catalog.ts';
@@ -80,9 +81,7 @@ async function tryEach(
 function isNotFound(thrown: unknown, { method }: Exchange): boolean {
   if (thrown instanceof GatewayError) return thrown.code === 'RESOURCE_NOT_FOUND' || thrown.code === 'METHOD_NOT_FOUND';
   // Servers refuse a subscription to an unknown resource this way.
-  return (
-    method !== 'resources/read' && thrown instanceof ProtocolError && [-32002, -32601, -32602].includes(thrown.code)
-  );
+  return method !== READ_RESOURCE && thrown instanceof ProtocolError && [-32002, -32601, -32602].includes(thrown.code);
 }
 
 function isAway(thrown: unknown): boolean {

@@ -12,6 +12,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import { pages } from '../../kernel/pages.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
 import { isReserved } from '../../kernel/server-uri.ts';
+import { LIST_SKILLS } from '../../kernel/methods.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
@@ -26,7 +27,7 @@ interface MemberSkills {
 export async function routeSkills(exchange: Exchange, catalogs: Catalogs): Promise<JsonObject> {
   const members = catalogs.members.filter(({ target }) => isSkilled(target.capabilities(exchange.client)));
   if (members.length === 0) throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
-  return exchange.method === 'skills/list' ? list(exchange, members, catalogs) : one(exchange, members, catalogs);
+  return exchange.method === LIST_SKILLS ? list(exchange, members, catalogs) : one(exchange, members, catalogs);
 }
 
 function isSkilled({ extensions }: ReturnType<Member['target']['capabilities']>): boolean {
@@ -57,7 +58,7 @@ async function list(exchange: Exchange, members: readonly Member[], catalogs: Ca
 async function listOf({ target }: Member, { client, signal }: Exchange): Promise<MemberSkills> {
   const all: MemberSkills = { skills: [], ttlMs: Infinity, isPrivate: false };
   const fetch = async (params: JsonObject): Promise<JsonObject> =>
-    toPlainObject(await target.handle(new InternalExchange('skills/list', params, client, signal)));
+    toPlainObject(await target.handle(new InternalExchange(LIST_SKILLS, params, client, signal)));
   for await (const page of pages({ key: 'skills', fetch })) {
     const { skills, ttlMs, cacheScope } = page;
     if (Array.isArray(skills)) all.skills.push(...skills.filter(isObject));

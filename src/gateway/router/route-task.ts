@@ -7,6 +7,7 @@ import { fieldOf, toPlainObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { RELATED_TASK_KEY } from '../../kernel/target.ts';
 import type { Change } from '../../kernel/target.ts';
+import { CANCEL_TASK, LIST_TASKS } from '../../kernel/methods.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { joinMembers } from './catalogs.ts';
 import { handTo } from './member.ts';
@@ -25,12 +26,12 @@ export function publishTask(exchange: Exchange, member: Member, ids: PublicIds, 
 }
 
 export async function routeTask(exchange: Exchange, members: readonly Member[], ids: PublicIds): Promise<JsonObject> {
-  if (exchange.method === 'tasks/list') return listTasks(exchange, members, ids);
+  if (exchange.method === LIST_TASKS) return listTasks(exchange, members, ids);
   const { taskId } = exchange.params;
   const opened = ids.open(taskId, exchange.client.principal);
   const member = opened && members.find(({ name }) => name === opened.server);
   if (!member) throw new GatewayError('TASK_NOT_FOUND', { taskId });
-  if (exchange.method !== 'tasks/cancel') exchange.runGuard?.require({ ...opened, id: String(taskId) });
+  if (exchange.method !== CANCEL_TASK) exchange.runGuard?.require({ ...opened, id: String(taskId) });
   const publish = (holder: JsonObject): JsonObject => withTaskId(holder, taskId);
   const own = deriveExchange(exchange, {
     params: { ...exchange.params, taskId: opened.id },

@@ -9,7 +9,15 @@ import type { JsonObject, NotificationMessage } from '../../kernel/message.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { Origin } from '../../kernel/step.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../kernel/target.ts';
-import { AREA_BY_LIST_METHOD, TASK_METHODS } from '../../kernel/methods.ts';
+import {
+  AREA_BY_LIST_METHOD,
+  CALL_TOOL,
+  COMPLETE_ARGUMENT,
+  FLOW_START,
+  GET_PROMPT,
+  TASK_METHODS,
+  TELL_CAPABILITIES,
+} from '../../kernel/methods.ts';
 import type { ListArea } from '../../kernel/methods.ts';
 import { readRef } from '../../kernel/named-thing.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
@@ -294,8 +302,8 @@ export class Router implements Target {
     const [only] = this.#members;
     const { method } = exchange;
     if (!only) throw new GatewayError('METHOD_NOT_FOUND', { method });
-    if (method !== 'tools/call' && isInteraction(method)) return routeFlow(exchange, this.#flow);
-    if (method === 'capabilities')
+    if (method !== CALL_TOOL && isInteraction(method)) return routeFlow(exchange, this.#flow);
+    if (method === TELL_CAPABILITIES)
       return this.#flow.declarations.merged(this.#members, exchange.client, this.#options.sealer.durable);
     const hasReceipt = exchange.params._meta !== undefined && asksForReceipt(exchange);
     if (this.#isJoined) {
@@ -308,7 +316,7 @@ export class Router implements Target {
     const own = handTo(only, exchange);
     const result = hasReceipt ? this.#publishReceipt(exchange, own) : own;
     // Without task support there is no task id to replace.
-    if (!exchange.task || exchange.method !== 'tools/call') return result;
+    if (!exchange.task || exchange.method !== CALL_TOOL) return result;
     return Promise.resolve(result).then((value) => publishTask(exchange, only, this.#taskIds, value));
   }
 
@@ -334,29 +342,28 @@ function isStarting({ target }: Member): boolean {
 /** The name of the tool or prompt that a request is about. */
 function namedIn(method: string, { name, toolName, ref }: JsonObject): string | undefined {
   let named: unknown;
-  if (method === 'tools/call' || method === 'prompts/get') named = name;
-  else if (method === 'interaction.start') named = toolName;
-  else if (method === 'completion/complete' && isObject(ref) && ref.type === 'ref/prompt') named = ref.name;
+  if (method === CALL_TOOL || method === GET_PROMPT) named = name;
+  else if (method === FLOW_START) named = toolName;
+  else if (method === COMPLETE_ARGUMENT && isObject(ref) && ref.type === 'ref/prompt') named = ref.name;
   return typeof named === 'string' ? named : undefined;
 }
 
 /** What such a name belongs to. */
 function areaOf(method: string): keyof AreaNames {
-  return method === 'prompts/get' || method === 'completion/complete' ? 'prompts' : 'tools';
+  return method === GET_PROMPT || method === COMPLETE_ARGUMENT ? 'prompts' : 'tools';
 }
 
 /** A reference that is not clear is not routed while something judges it. */
 function uriIn({ method, params }: Exchange): unknown {
-  if (method !== 'completion/complete') return params.uri;
+  if (method !== COMPLETE_ARGUMENT) return params.uri;
   const about = readRef(params);
   return 'template' in about ? about.template : undefined;
 }
 
 function setName(exchange: Exchange, name: string): void {
   const { params } = exchange;
-  if (exchange.method === 'completion/complete')
-    exchange.params = { ...params, ref: { ...(params.ref as object), name } };
-  else exchange.params = { ...params, [exchange.method === 'interaction.start' ? 'toolName' : 'name']: name };
+  if (exchange.method === COMPLETE_ARGUMENT) exchange.params = { ...params, ref: { ...(params.ref as object), name } };
+  else exchange.params = { ...params, [exchange.method === FLOW_START ? 'toolName' : 'name']: name };
 }
 
 /** The placeholder name of a target that is not known yet. */

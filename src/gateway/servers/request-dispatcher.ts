@@ -6,7 +6,20 @@ import { hasStartId, isInteraction, withOwnStartId, LANGUAGES } from '../../kern
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
-import { CALL_METHODS, TASK_METHODS } from '../../kernel/methods.ts';
+import {
+  CALL_METHODS,
+  CALL_TOOL,
+  FLOW_ACKNOWLEDGE,
+  FLOW_START,
+  LIST_PROMPTS,
+  LIST_RESOURCES,
+  LIST_TEMPLATES,
+  LIST_TOOLS,
+  SUBSCRIBE_RESOURCE,
+  TASK_METHODS,
+  TELL_CAPABILITIES,
+  UNSUBSCRIBE_RESOURCE,
+} from '../../kernel/methods.ts';
 import { pages } from '../../kernel/pages.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
@@ -83,14 +96,14 @@ export class RequestDispatcher {
       this.#connections.home(exchange.client).handleSubscription(exchange);
     const answers = new Map<string, AnswerMethod>([
       // Only for the call that opens the server; later ones take the short way in #answer.
-      ['tools/call', (exchange, server) => this.#callTool(exchange, server)],
-      ['tools/list', (exchange, server) => this.#listTools(exchange, server)],
-      ['prompts/list', list],
-      ['resources/list', list],
-      ['resources/templates/list', list],
-      ['resources/subscribe', subscription],
-      ['resources/unsubscribe', subscription],
-      ['interaction.start', (exchange) => flow.handle(withLanguages(exchange))],
+      [CALL_TOOL, (exchange, server) => this.#callTool(exchange, server)],
+      [LIST_TOOLS, (exchange, server) => this.#listTools(exchange, server)],
+      [LIST_PROMPTS, list],
+      [LIST_RESOURCES, list],
+      [LIST_TEMPLATES, list],
+      [SUBSCRIBE_RESOURCE, subscription],
+      [UNSUBSCRIBE_RESOURCE, subscription],
+      [FLOW_START, (exchange) => flow.handle(withLanguages(exchange))],
     ]);
     for (const method of TASK_METHODS) answers.set(method, (exchange, { view }) => tasks.handle(exchange, view));
     return answers;
@@ -127,7 +140,7 @@ export class RequestDispatcher {
     if (resumed?.server !== undefined && resumed.server !== this.#options.name) throw new GatewayError('STATE_INVALID');
     const server = this.#connections.serverFor(exchange.client);
     // Tool calls are the most frequent, take the shortest way, and translate their errors themselves.
-    if (isViewed(server) && exchange.method === 'tools/call') return this.#callTool(exchange, server);
+    if (isViewed(server) && exchange.method === CALL_TOOL) return this.#callTool(exchange, server);
     const answer = isViewed(server) ? this.#answerBy(server, exchange) : this.#open(exchange);
     return answer
       .catch((thrown) => this.#orLogIn(thrown, exchange))
@@ -161,7 +174,7 @@ export class RequestDispatcher {
   async #orLogIn(thrown: unknown, exchange: Exchange): Promise<ResultObject> {
     const { logIn, name } = this.#options;
     if (!logIn || !isLoginNeeded(thrown)) throw thrown;
-    if (exchange.method === 'tools/list') return { tools: [loginTool(name)] };
+    if (exchange.method === LIST_TOOLS) return { tools: [loginTool(name)] };
     // Calls to a server that is known have asked already.
     if (!CALL_METHODS.has(exchange.method) || this.#connections.serverFor(exchange.client).view) throw thrown;
     return (await this.#logIn(exchange)) ?? this.#open(exchange);
@@ -173,7 +186,7 @@ export class RequestDispatcher {
     const { method, params, client } = exchange;
     await logIn!(exchange);
     const { tools } = this.#connections.serverFor(client);
-    const isOurs = method === 'tools/call' && params.name === LOGIN_TOOL && !tools.get(LOGIN_TOOL);
+    const isOurs = method === CALL_TOOL && params.name === LOGIN_TOOL && !tools.get(LOGIN_TOOL);
     return isOurs ? loggedIn(name) : undefined;
   }
 
@@ -219,9 +232,9 @@ export class RequestDispatcher {
    */
   async #playRefused(exchange: Exchange, refusal: ProtocolError): Promise<ResultObject | undefined> {
     const server = this.#connections.serverFor(exchange.client);
-    if (exchange.method !== 'tools/call' || !server.mayHaveFlowTools || !mayBePlayed(refusal)) return undefined;
+    if (exchange.method !== CALL_TOOL || !server.mayHaveFlowTools || !mayBePlayed(refusal)) return undefined;
     server.mayHaveFlowTools = false;
-    const asked = new InternalExchange('capabilities', {}, exchange.client);
+    const asked = new InternalExchange(TELL_CAPABILITIES, {}, exchange.client);
     const call = new ServerCall(asked, { ...this.#options.calls, timeoutMs: DISCOVERY_MS });
     const declared = await call.send().then(toPlainObject, () => undefined);
     server.hasFlowTools = declared?.interactive === true;
@@ -235,7 +248,7 @@ export class RequestDispatcher {
       send: (own) => this.#callTool(own, server, true),
       acknowledge: async (sessionId) => {
         const connected = await this.#connections.home(exchange.client).supervised.get();
-        return connected.call({ method: 'interaction.acknowledge', params: { sessionId } });
+        return connected.call({ method: FLOW_ACKNOWLEDGE, params: { sessionId } });
       },
     });
   }

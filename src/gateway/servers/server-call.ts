@@ -2,7 +2,7 @@
 // answer is here. After a login or a visit to a page the call is repeated; a call that must run as a task is sent again as one.
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
-import { CALL_METHODS, ONE_TASK_METHODS } from '../../kernel/methods.ts';
+import { CALL_METHODS, CALL_TOOL, GET_TASK_RESULT, ONE_TASK_METHODS } from '../../kernel/methods.ts';
 import { RawObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../kernel/server-view.ts';
@@ -53,7 +53,7 @@ export interface ServerCallOptions {
 }
 
 /** Methods during which a handshake server may ask. */
-const MAY_ASK = new Set([...CALL_METHODS, 'tasks/result']);
+const MAY_ASK = new Set([...CALL_METHODS, GET_TASK_RESULT]);
 
 const NO_OPTIONS: ServerCallOptions = {};
 /** How often a call may have its user log in: the second time with more scopes. */
@@ -197,7 +197,7 @@ export class ServerCall implements CallOwner {
     // Dialects leave no task unparsed.
     const task = this.#isLeased && !(result instanceof RawObject) ? result.task : undefined;
     this.release();
-    if (exchange.method !== 'tools/call') return result;
+    if (exchange.method !== CALL_TOOL) return result;
     if (isObject(task)) this.context.connections.taskOwners.note(String(task.taskId), client, connection!);
     return this.read(result);
   }
@@ -220,7 +220,7 @@ export class ServerCall implements CallOwner {
     this.release();
     const { exchange, client, connected } = this;
     const mayFollow = connected?.server.dialect === 'stateless' && client.dialect !== 'stateless';
-    if (!mayFollow || exchange.method !== 'tools/call' || !needsTask(thrown)) return this.#satisfy(thrown, rules);
+    if (!mayFollow || exchange.method !== CALL_TOOL || !needsTask(thrown)) return this.#satisfy(thrown, rules);
     // The server takes it only as a task.
     return rules.tasks.follow(exchange, connected.server).then(
       (result) => this.#onResult(result),

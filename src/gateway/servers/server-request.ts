@@ -5,6 +5,7 @@ import type { ClientView, Exchange, LogEntry, TraceContext } from '../../kernel/
 import { withProof } from '../../kernel/form/human-marks.ts';
 import type { JsonObject, NotificationMessage } from '../../kernel/message.ts';
 import type { OutgoingCall } from '../../kernel/server-view.ts';
+import { CALL_TOOL } from '../../kernel/methods.ts';
 import type { Abortable } from '../../kernel/base/cancellation.ts';
 import { toCallCapabilities } from '../../mcp/eras/speak/client-capabilities.ts';
 import { withTasks } from '../../mcp/eras/stateless/envelope.ts';
@@ -56,7 +57,7 @@ export class ServerRequest implements OutgoingCall {
     // A stateless server learns with each call which client it serves.
     const told = dialect === 'stateless' ? client : undefined;
     this.method = method;
-    this.params = method === 'tools/call' ? params : withProof(params, method, exchange);
+    this.params = method === CALL_TOOL ? params : withProof(params, method, exchange);
     this.signal = 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal);
     this.trace = exchange.trace;
     this.timeoutMs = context.timeoutMs;
@@ -73,7 +74,7 @@ export class ServerRequest implements OutgoingCall {
     this.#call = call;
     this.#routing = call.connection!.asks;
     this.#habits = dialect === 'handshake' ? context.connections.habits : undefined;
-    this.#startsTask = method === 'tools/call' && (wanted.task ?? task) !== undefined;
+    this.#startsTask = method === CALL_TOOL && (wanted.task ?? task) !== undefined;
   }
 
   track(): OpenCall {
@@ -109,7 +110,7 @@ function capabilitiesOf(client: ClientView, { mayBecomeTask }: CallOverrides): C
 
 /** Drops `task` from the params of a stateless call: it means nothing there, but a handshake server would obey it. */
 function withoutTask({ method, params }: Exchange): JsonObject {
-  if (method !== 'tools/call' || !('task' in params)) return params;
+  if (method !== CALL_TOOL || !('task' in params)) return params;
   const { task, ...rest } = params;
   return rest;
 }

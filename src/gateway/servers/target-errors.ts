@@ -3,7 +3,7 @@
 import type { Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { ServerView } from '../../kernel/server-view.ts';
-import { CALL_METHODS } from '../../kernel/methods.ts';
+import { CALL_METHODS, CALL_TOOL, GET_PROMPT, READ_RESOURCE } from '../../kernel/methods.ts';
 import { fieldOf } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
@@ -17,8 +17,8 @@ const UNSUPPORTED_VERSION = -32022;
 /** How servers refuse an unknown name: with their own code or "invalid params", and words about it. */
 const NAMED: Record<string, { own: number; words: RegExp; toCode: 'TOOL_NOT_FOUND' | 'PROMPT_NOT_FOUND' } | undefined> =
   {
-    'tools/call': { own: -32001, words: /tool/i, toCode: 'TOOL_NOT_FOUND' },
-    'prompts/get': { own: -32003, words: /prompt/i, toCode: 'PROMPT_NOT_FOUND' },
+    [CALL_TOOL]: { own: -32001, words: /tool/i, toCode: 'TOOL_NOT_FOUND' },
+    [GET_PROMPT]: { own: -32003, words: /prompt/i, toCode: 'PROMPT_NOT_FOUND' },
   };
 const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
@@ -37,7 +37,7 @@ export function toTargetError(thrown: unknown, exchange: Exchange, source: Error
   const named = inNameOf(server, thrown);
   // For tools, a call that did not finish has its own error, since the tool may have run.
   const lost = thrown.code === 'UPSTREAM_CLOSED' || thrown.code === 'UPSTREAM_TIMEOUT';
-  if (lost && exchange.method === 'tools/call') {
+  if (lost && exchange.method === CALL_TOOL) {
     return new GatewayError('TOOL_UNREACHABLE', { reason: named.message, server }, { cause: thrown });
   }
   return named;
@@ -100,7 +100,7 @@ function toNotFound(
     return new GatewayError(toCode, { name: params.name, ...origin });
   }
   const named = isObject(data) && data.uri === params.uri;
-  if (method === 'resources/read' && (code === -32002 || (code === -32602 && (named || UNKNOWN.test(message))))) {
+  if (method === READ_RESOURCE && (code === -32002 || (code === -32602 && (named || UNKNOWN.test(message))))) {
     return new GatewayError('RESOURCE_NOT_FOUND', { uri: params.uri, ...origin });
   }
   return undefined;

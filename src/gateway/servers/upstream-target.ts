@@ -7,7 +7,7 @@ import { InternalExchange } from '../../kernel/internal-exchange.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { ServerView } from '../../kernel/server-view.ts';
 import type { Change, ClientOpening, Target, Watcher } from '../../kernel/target.ts';
-import { WIRE_NOTIFICATIONS, isRequestMethod } from '../../kernel/methods.ts';
+import { ROOTS_CHANGED, SUBSCRIBE_RESOURCE, WIRE_NOTIFICATIONS, isRequestMethod } from '../../kernel/methods.ts';
 import { systemClock } from '../../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import { toSafeLog } from '../../kernel/base/log.ts';
@@ -28,7 +28,6 @@ import { toAwayError } from './target-errors.ts';
 import type { ServerTarget, TargetStatus, UpstreamTargetOptions } from './target-options.ts';
 
 const WAIT_MS = 60_000;
-const ROOTS_CHANGED = 'notifications/roots/list_changed';
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 /** The most likely kind of client, before one is known. */
 const ANYBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
@@ -162,7 +161,7 @@ export class UpstreamTarget implements ServerTarget {
   }
 
   async subscribe(uri: string, client: ClientView): Promise<void> {
-    await this.handle(new InternalExchange('resources/subscribe', { uri }, client));
+    await this.handle(new InternalExchange(SUBSCRIBE_RESOURCE, { uri }, client));
   }
 
   /** Servers of the other eras report tasks unasked. */

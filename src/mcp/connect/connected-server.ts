@@ -6,6 +6,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { OutgoingCall, SubscribeOptions, Sender, ServerEvents, ServerView } from '../../kernel/server-view.ts';
+import { PING_PEER } from '../../kernel/methods.ts';
 import { systemClock } from '../../kernel/base/clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
@@ -255,7 +256,7 @@ export class ConnectedServer {
     this.#isChecked = true;
     const { wire, link } = this.#negotiated;
     const { heard } = wire;
-    this.call({ method: 'ping', timeoutMs: pingMs })
+    this.call({ method: PING_PEER, timeoutMs: pingMs })
       .catch((thrown: unknown) => {
         const isTimeout = thrown instanceof GatewayError && thrown.code === 'UPSTREAM_TIMEOUT';
         if (!isTimeout || wire.heard > heard) return; // any message, even an error, is a sign of life

@@ -13,6 +13,7 @@ import type {
 import { EncodedParams } from '../../kernel/raw/encoded-params.ts';
 import type { OutgoingParams } from '../../kernel/raw/encoded-params.ts';
 import type { OutgoingCall } from '../../kernel/server-view.ts';
+import { INITIALIZE, PING_PEER, REQUEST_PROGRESS } from '../../kernel/methods.ts';
 import { Cancellation, CancelledByPeer } from '../../kernel/base/cancellation.ts';
 import { cancelledBy } from '../../kernel/base/cancelled-error.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
@@ -246,13 +247,13 @@ export class RpcPeer implements Wire, LinkEvents {
         from === undefined ? undefined : (this.#pending.get(from)?.call ?? 'ended'),
       );
     }
-    if (request.method !== 'ping') return this.#keep(request);
+    if (request.method !== PING_PEER) return this.#keep(request);
     void this.respond(toResult(request.id, {})).catch(() => {}); // a lost server needs no answer
   }
 
   #onNotification(notification: NotificationMessage, from: RequestId | undefined): void {
     const { method, params = {} } = notification;
-    if (method === 'notifications/progress' || method === 'progress') {
+    if (method === REQUEST_PROGRESS || method === 'progress') {
       const { token, progress } = parseProgress(method, params);
       const known = progress && this.#pending.progress(token, progress);
       if (!known) this.log.debug({ link: this.name, token }, 'progress.unexpected');
@@ -316,7 +317,7 @@ export class RpcPeer implements Wire, LinkEvents {
   /** `initialize` must not be cancelled. */
   #tellCancelled(pending: WireRequest, said: JsonObject): void {
     const { id, method, stream, cancelByStream } = pending;
-    const byMessage = !(stream && cancelByStream) && method !== 'initialize';
+    const byMessage = !(stream && cancelByStream) && method !== INITIALIZE;
     const notice = byMessage ? pending.cancelNotice(id, said) : undefined;
     if (notice) void this.#send(notice).catch(() => {}); // a lost server needs no notification
     this.#abandon(pending);

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '../../kernel/message.ts';
 import { isObject } from '../../kernel/message.ts';
+import { FLOW_CANCEL, FLOW_PROMPT, FLOW_RESPOND, FLOW_STATE } from '../../kernel/methods.ts';
 import type { Prompt, PromptStep } from '../../kernel/form/prompt.ts';
 import { ProtocolError } from '../../kernel/base/errors.ts';
 import type { ServerSessionEvent, PromptInbox, PromptOrEnd } from './prompt-inbox.ts';
@@ -90,7 +91,7 @@ export class FlowRun {
     const { started, prompts } = this.#session;
     this.#hear(started);
     const { initialPrompt: prompt, lookAgainMs } = started;
-    if (isObject(prompt)) prompts.hear('interaction.prompt', { prompt, lookAgainMs });
+    if (isObject(prompt)) prompts.hear(FLOW_PROMPT, { prompt, lookAgainMs });
     let turn: Turn | undefined = { told: await this.#next() };
     while (turn?.told.kind === 'prompt') turn = await this.#turn(turn.told, turn.problem);
     return turn ? toOutcome(turn.told) : this.#cancel();
@@ -172,7 +173,7 @@ export class FlowRun {
   }
 
   async #look(): Promise<{ told: PromptOrEnd | undefined; state: unknown }> {
-    const seen = await this.#session.request('interaction.getState', this.#reference());
+    const seen = await this.#session.request(FLOW_STATE, this.#reference());
     const { state, currentPrompt: prompt, lookAgainMs, result, summary } = seen;
     if (isObject(result)) return { told: { kind: 'end', result, summary } as PromptOrEnd, state }; // kept until the client has received it
     if (!isObject(prompt)) return { told: undefined, state };
@@ -183,7 +184,7 @@ export class FlowRun {
     const isDeclined = value === DECLINE;
     const metadata = isDeclined ? { action: 'decline' } : {};
     const response = { value: isDeclined ? null : value, timestamp: Date.now(), metadata };
-    const answered = await this.#session.request('interaction.respond', {
+    const answered = await this.#session.request(FLOW_RESPOND, {
       ...this.#reference(),
       response,
       ...(promptId !== undefined && { promptId }),
@@ -204,7 +205,7 @@ export class FlowRun {
   }
 
   async #cancel(): Promise<FlowOutcome> {
-    await this.#session.request('interaction.cancel', { ...this.#reference(), reason: 'User cancelled' });
+    await this.#session.request(FLOW_CANCEL, { ...this.#reference(), reason: 'User cancelled' });
     return { result: undefined, success: false, interactive: true, cancelled: true };
   }
 
@@ -217,7 +218,7 @@ export class FlowRun {
   #hear({ token, next }: JsonObject): void {
     if (token !== undefined) this.#token = token;
     if (!isObject(next)) return;
-    this.#session.prompts.hear(typeof next.method === 'string' ? next.method : 'interaction.prompt', next);
+    this.#session.prompts.hear(typeof next.method === 'string' ? next.method : FLOW_PROMPT, next);
   }
 }
 

@@ -2,6 +2,7 @@
 // is the last event.
 import type { JsonObject } from '../../kernel/message.ts';
 import { isObject } from '../../kernel/message.ts';
+import { FLOW_COMPLETE, FLOW_ENDED, FLOW_WITHDRAWN } from '../../kernel/methods.ts';
 import type { Prompt, PromptStep } from '../../kernel/form/prompt.ts';
 import { unlessLate } from '../../kernel/base/timing.ts';
 import { systemClock } from '../../kernel/base/clock.ts';
@@ -26,11 +27,10 @@ interface WithdrawnPrompt {
 export type ServerSessionEvent = PromptOrEnd | WithdrawnPrompt;
 
 /** The second is a notification that the session, or a question it depends on, has expired. */
-const ENDS = new Set(['interaction.complete', 'interaction.ended']);
-const WITHDRAWN = 'interaction.withdrawn';
+const ENDS = new Set([FLOW_COMPLETE, FLOW_ENDED]);
 
 /** Notifications about a session. */
-export const NOTICES: ReadonlySet<string> = new Set(['interaction.ended', WITHDRAWN]);
+export const NOTICES: ReadonlySet<string> = new Set([FLOW_ENDED, FLOW_WITHDRAWN]);
 
 export class PromptInbox {
   #told: PromptOrEnd | undefined;
@@ -42,7 +42,7 @@ export class PromptInbox {
     const { prompt = params.nextPrompt, progress, result, summary, lookAgainMs } = params;
     if (ENDS.has(method)) {
       this.tell({ kind: 'end', result: isObject(result) ? result : {}, summary } as PromptOrEnd);
-    } else if (method === WITHDRAWN)
+    } else if (method === FLOW_WITHDRAWN)
       this.withdraw({ kind: 'withdrawn', promptId: params.promptId, reason: params.reason });
     else if (isObject(prompt)) this.tell({ kind: 'prompt', prompt, progress, lookAgainMs } as unknown as PromptOrEnd);
     return toAcknowledged(method, params);
@@ -104,7 +104,7 @@ export class PromptInbox {
 
 /** A client's answer to a session message. */
 export function toAcknowledged(method: string, { result }: JsonObject): JsonObject {
-  if (method !== 'interaction.complete') return { acknowledged: true };
+  if (method !== FLOW_COMPLETE) return { acknowledged: true };
   const { data } = isObject(result) ? result : {};
   return { success: true, finalResult: isObject(data) ? data : {} };
 }

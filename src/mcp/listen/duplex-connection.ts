@@ -4,6 +4,7 @@ import { callerOfClient } from '../../kernel/exchange.ts';
 import type { ClientConnection } from '../../kernel/exchange.ts';
 import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../kernel/message.ts';
 import type { Message, RequestId, RequestMessage } from '../../kernel/message.ts';
+import { REQUEST_CANCELLED } from '../../kernel/methods.ts';
 import { CLIENT_GONE } from '../../kernel/base/cancellation.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { ARRIVING_COPIES, HeldShare, UNCOUNTED_BYTES } from '../../kernel/base/held-bytes.ts';
@@ -167,7 +168,7 @@ export class DuplexConnection {
   }
 
   #isStateless(message: Message): boolean {
-    if ('method' in message && message.method === 'notifications/cancelled' && !isRequest(message)) {
+    if ('method' in message && message.method === REQUEST_CANCELLED && !isRequest(message)) {
       return this.#running.has(message.params?.requestId as RequestId);
     }
     return (
@@ -178,7 +179,7 @@ export class DuplexConnection {
   #stateless(message: Message, outlet: Outlet): void {
     if (isRequest(message)) return this.#serve(message, outlet);
     if (isNotification(message)) {
-      if (message.method === 'notifications/cancelled')
+      if (message.method === REQUEST_CANCELLED)
         this.#running.delete(message.params?.requestId as RequestId)?.cancel(cancelOf(message));
       else receiveStatelessNotification(this.#context, message, this.#channel.principals.stateless);
     }

@@ -2,6 +2,7 @@
 // express is replaced.
 import { toErrorMessage } from '../../kernel/message.ts';
 import type { Message } from '../../kernel/message.ts';
+import { INITIALIZE } from '../../kernel/methods.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import { writeMessage } from '../wire/json-rpc.ts';
@@ -36,7 +37,7 @@ export function answerRefusal({ id, error }: RefusedInput, outlet: Outlet): void
 function batchRefusal(conversation: Conversation, items: ParsedInput[]): string | undefined {
   if (!conversation.dialect?.batches) return 'Batches are not part of the negotiated revision';
   const messages = items.flatMap((item) => (item.kind === 'message' ? [item.message] : []));
-  if (messages.some((message) => 'method' in message && message.method === 'initialize'))
+  if (messages.some((message) => 'method' in message && message.method === INITIALIZE))
     return 'initialize must not be part of a batch';
   if (messages.some((message) => isStatelessMessage(message, { session: false })))
     return 'Batches are not part of the claimed revision';

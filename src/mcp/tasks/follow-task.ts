@@ -7,6 +7,7 @@ import { isObject } from '../../kernel/message.ts';
 import type { CallOptions, OutgoingCall, ServerView } from '../../kernel/server-view.ts';
 import type { TaskState } from '../../kernel/target.ts';
 import type { Ask } from '../../kernel/exchange.ts';
+import { CALL_TOOL, CANCEL_TASK, GET_TASK, GET_TASK_RESULT, UPDATE_TASK } from '../../kernel/methods.ts';
 import { dictionary } from '../../kernel/containers/dictionary.ts';
 import { cancelledBy, cancelledError } from '../../kernel/base/cancelled-error.ts';
 import { rejectOnAbort } from '../../kernel/base/timing.ts';
@@ -64,7 +65,7 @@ export async function followTask(
   } catch (thrown) {
     const { taskId } = created;
     // Its result is no longer wanted. If it has just ended or cannot be reached, cancelling it fails harmlessly.
-    await host.call({ method: 'tasks/cancel', params: { taskId }, timeoutMs: CANCEL_MS }).catch(() => {});
+    await host.call({ method: CANCEL_TASK, params: { taskId }, timeoutMs: CANCEL_MS }).catch(() => {});
     throw signal.aborted ? signal.reason : thrown;
   } finally {
     patience.end();
@@ -77,7 +78,7 @@ function limitedBy({ signal, maxTimeoutMs: ms }: FollowTaskOptions, server: stri
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(cancelledBy(signal));
   const late = (): void =>
-    controller.abort(new GatewayError('UPSTREAM_TIMEOUT', { server, method: 'tools/call', ms, why: ', as a task' }));
+    controller.abort(new GatewayError('UPSTREAM_TIMEOUT', { server, method: CALL_TOOL, ms, why: ', as a task' }));
   const timer = ms === undefined || ms > MAX_TIMER_MS ? undefined : setTimeout(late, ms);
   signal?.addEventListener('abort', onAbort);
   if (signal?.aborted) onAbort();
@@ -112,7 +113,7 @@ async function poll(task: TaskState, { host, call, signal }: FollowedTask): Prom
   const { taskId } = task;
   for (let failures = 1; ; failures++) {
     try {
-      const state = await host.call({ ...call, signal, method: 'tasks/get', params: { taskId } });
+      const state = await host.call({ ...call, signal, method: GET_TASK, params: { taskId } });
       return { ...(state as unknown as TaskState), taskId };
     } catch (thrown) {
       const passing = thrown instanceof GatewayError && PASSING.includes(thrown.code);
@@ -130,7 +131,7 @@ async function answerTask(task: TaskState, following: FollowedTask): Promise<boo
   const { host, answers, signal, call, answered } = following;
   const { taskId } = task;
   if (host.server.dialect === 'handshake') {
-    const asked = host.call({ ...call, signal, method: 'tasks/result', params: { taskId } });
+    const asked = host.call({ ...call, signal, method: GET_TASK_RESULT, params: { taskId } });
     return asked.then(
       () => true,
       () => false, // the task has its outcome
@@ -145,7 +146,7 @@ async function answerTask(task: TaskState, following: FollowedTask): Promise<boo
     answered.add(key);
   };
   await Promise.all(open.map(ask));
-  await host.call({ ...call, signal, method: 'tasks/update', params: { taskId, inputResponses } });
+  await host.call({ ...call, signal, method: UPDATE_TASK, params: { taskId, inputResponses } });
   return true;
 }
 
@@ -154,7 +155,7 @@ async function outcome(host: TaskHost, task: TaskState, call: Partial<OutgoingCa
   if (isObject(result)) return result;
   if (error) throw toServerError(error);
   if (status === 'cancelled') throw cancelledError('cancelled');
-  if (host.server.dialect === 'handshake') return host.call({ ...call, method: 'tasks/result', params: { taskId } });
+  if (host.server.dialect === 'handshake') return host.call({ ...call, method: GET_TASK_RESULT, params: { taskId } });
   throw status === 'failed'
     ? toServerError({ code: -32603, message: statusMessage ?? 'The task failed' })
     : invalid(host, 'a completed task without a result');

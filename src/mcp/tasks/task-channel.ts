@@ -3,7 +3,7 @@ import { deriveExchange } from '../../kernel/derived-exchange.ts';
 import type { ChannelPart } from '../../kernel/derived-exchange.ts';
 import type { Ask, Exchange, Progress, LogEntry } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
-import { CAPABILITY_BY_ASK } from '../../kernel/methods.ts';
+import { CAPABILITY_BY_ASK, PING_PEER } from '../../kernel/methods.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { follow } from '../../kernel/base/cancellation.ts';
@@ -53,7 +53,7 @@ export class TaskChannel implements ChannelPart {
 
   /** A ping cannot wait in a task. */
   canAsk(ask: Ask): boolean {
-    if (ask.method === 'ping') return false;
+    if (ask.method === PING_PEER) return false;
     if (ask.human && this.#origin.client.isUnproven) return this.#origin.canAsk(ask);
     return this.#origin.canAsk(isForPage(ask) ? { ...ask, params: { ...ask.params, mode: 'url' } } : ask);
   }

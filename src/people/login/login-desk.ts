@@ -5,6 +5,7 @@ import type { RecordAudit } from '../../kernel/audit.ts';
 import type { Ask, Exchange } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { PagesHost } from '../../kernel/target.ts';
+import { ELICITATION_COMPLETED, ELICIT_INPUT } from '../../kernel/methods.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { randomId } from '../../kernel/crypto/ids.ts';
 import { cancelledBy, cancelledError } from '../../kernel/base/cancelled-error.ts';
@@ -168,7 +169,7 @@ export class LoginDesk {
 /** A client that shows forms but opens no pages gets the link in the text of an empty form. */
 function toAsk({ client }: Exchange, { server, link, id }: { server: string; link: string; id: string }): Ask {
   const { elicitation } = client.capabilities;
-  const rest = { method: 'elicitation/create', key: 'login', ofGateway: true };
+  const rest = { method: ELICIT_INPUT, key: 'login', ofGateway: true };
   if (elicitation && !elicitation.url) {
     const message = `${server} needs a login. Open ${link} in your browser, log in, and confirm here.`;
     return { ...rest, params: { message, requestedSchema: { type: 'object', properties: {} } } };
@@ -185,5 +186,5 @@ function isRefusal(thrown: unknown): boolean {
 function tellVisited(exchange: Exchange, elicitationId: string): void {
   const { dialect, capabilities } = exchange.client;
   if (dialect === 'handshake' && capabilities.elicitation?.url)
-    exchange.notify('notifications/elicitation/complete', { elicitationId });
+    exchange.notify(ELICITATION_COMPLETED, { elicitationId });
 }

@@ -13,6 +13,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import type { Approval, AskContext, ConnectOptions } from './types.ts';
 import { isObject } from '../../kernel/message.ts';
+import { ELICIT_INPUT, LIST_ROOTS, SAMPLE_MESSAGE } from '../../kernel/methods.ts';
 
 export class AskResponder {
   readonly #options: ConnectOptions;
@@ -48,9 +49,9 @@ export class AskResponder {
     const context = { server: await this.#server(), signal, ...(human && { human }) };
     const { roots, requests } = this.#options;
     if (requests && Object.hasOwn(requests, method)) return requests[method]!(params, context);
-    if (method === 'elicitation/create') return this.#elicit(params, context);
-    if (method === 'sampling/createMessage') return this.#sample(params, context);
-    if (method !== 'roots/list' || !roots) throw cannotBeAsked(method);
+    if (method === ELICIT_INPUT) return this.#elicit(params, context);
+    if (method === SAMPLE_MESSAGE) return this.#sample(params, context);
+    if (method !== LIST_ROOTS || !roots) throw cannotBeAsked(method);
     await this.approve({ kind: 'roots' });
     return { roots: this.#roots };
   }
@@ -64,7 +65,7 @@ export class AskResponder {
 
   async #elicit(params: JsonObject, context: AskContext): Promise<JsonObject> {
     const { onElicit, elicitUrls } = this.#options;
-    if (!onElicit) throw cannotBeAsked('elicitation/create');
+    if (!onElicit) throw cannotBeAsked(ELICIT_INPUT);
     if (params.mode === 'url' && !elicitUrls) throw undeclared('elicitation of mode url');
     const request = params as unknown as ElicitRequestParams;
     await this.approve({ kind: 'elicitation', request });
@@ -73,7 +74,7 @@ export class AskResponder {
 
   async #sample(params: JsonObject, context: AskContext): Promise<JsonObject> {
     const { onSample, sampleTools } = this.#options;
-    if (!onSample) throw cannotBeAsked('sampling/createMessage');
+    if (!onSample) throw cannotBeAsked(SAMPLE_MESSAGE);
     if (!sampleTools && (params.tools !== undefined || params.toolChoice !== undefined)) {
       throw undeclared('sampling with tools');
     }

@@ -20,6 +20,18 @@ import type { JsonObject } from '../../kernel/message.ts';
 import { pages } from '../../kernel/pages.ts';
 import type { ServerView } from '../../kernel/server-view.ts';
 import type { Change, TaskState } from '../../kernel/target.ts';
+import {
+  CALL_TOOL,
+  COMPLETE_ARGUMENT,
+  GET_PROMPT,
+  LIST_PROMPTS,
+  LIST_RESOURCES,
+  LIST_TEMPLATES,
+  LIST_TOOLS,
+  PING_PEER,
+  READ_RESOURCE,
+  ROOTS_CHANGED,
+} from '../../kernel/methods.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import type { AskResponder } from './ask-responder.ts';
@@ -60,7 +72,7 @@ export class Client {
 
   /** All of them. */
   async listTools(options?: ClientCallOptions): Promise<Tool[]> {
-    const tools = await this.#list<Tool>('tools/list', 'tools', isTool, options);
+    const tools = await this.#list<Tool>(LIST_TOOLS, 'tools', isTool, options);
     this.#tools.learn(tools);
     return tools;
   }
@@ -76,7 +88,7 @@ export class Client {
     const asTask = this.#tools.asTask(name, task !== false);
     const result = await this.#connected.call({
       ...call,
-      method: 'tools/call',
+      method: CALL_TOOL,
       params: { name, arguments: args, ...(startId !== undefined && { _meta: { [START_ID]: startId } }) },
       task: asTask ? { ...(typeof task === 'object' && task) } : undefined,
     });
@@ -87,25 +99,25 @@ export class Client {
   }
 
   listResources(options?: ClientCallOptions): Promise<Resource[]> {
-    return this.#list('resources/list', 'resources', (entry) => 'uri' in entry || 'name' in entry, options);
+    return this.#list(LIST_RESOURCES, 'resources', (entry) => 'uri' in entry || 'name' in entry, options);
   }
 
   listResourceTemplates(options?: ClientCallOptions): Promise<ResourceTemplateType[]> {
     const isEntry = (entry: JsonObject) => typeof entry.uriTemplate === 'string';
-    return this.#list('resources/templates/list', 'resourceTemplates', isEntry, options);
+    return this.#list(LIST_TEMPLATES, 'resourceTemplates', isEntry, options);
   }
 
   async readResource(uri: string, options?: ClientCallOptions): Promise<ReadResourceResult> {
-    await this.#answers.approve({ kind: 'resources/read', uri });
-    return this.#call<ReadResourceResult>('resources/read', { uri }, 'contents', options);
+    await this.#answers.approve({ kind: READ_RESOURCE, uri });
+    return this.#call<ReadResourceResult>(READ_RESOURCE, { uri }, 'contents', options);
   }
 
   listPrompts(options?: ClientCallOptions): Promise<Prompt[]> {
-    return this.#list('prompts/list', 'prompts', (entry) => typeof entry.name === 'string', options);
+    return this.#list(LIST_PROMPTS, 'prompts', (entry) => typeof entry.name === 'string', options);
   }
 
   getPrompt(name: string, args: Record<string, string> = {}, options?: ClientCallOptions): Promise<GetPromptResult> {
-    return this.#call('prompts/get', { name, arguments: args }, 'messages', options);
+    return this.#call(GET_PROMPT, { name, arguments: args }, 'messages', options);
   }
 
   /** Values that complete what was typed, for an argument of a prompt or a variable of a template. */
@@ -120,23 +132,23 @@ export class Client {
     const params = { ref: spelled, argument, ...(context && { context }) };
     const { completion } = await this.#connected.call({
       ...this.#safe(options),
-      method: 'completion/complete',
+      method: COMPLETE_ARGUMENT,
       params,
     });
     if (isObject(completion) && Array.isArray(completion.values)) return completion as CompleteResult['completion'];
-    throw this.#invalid('completion/complete answered without values');
+    throw this.#invalid(`${COMPLETE_ARGUMENT} answered without values`);
   }
 
   /** Sends any request, in the form of the newest revision; for extensions. Asks the approver as the method of that name would. */
   async request(method: string, params?: JsonObject, options?: ClientCallOptions): Promise<JsonObject> {
     const { name, uri, arguments: args } = params ?? {};
-    if (method === 'tools/call') await this.#approveCall(String(name), isObject(args) ? args : {});
-    if (method === 'resources/read') await this.#answers.approve({ kind: 'resources/read', uri: String(uri) });
+    if (method === CALL_TOOL) await this.#approveCall(String(name), isObject(args) ? args : {});
+    if (method === READ_RESOURCE) await this.#answers.approve({ kind: READ_RESOURCE, uri: String(uri) });
     return this.#connected.call({ ...this.#safe(options), method, params });
   }
 
   async ping(options?: ClientCallOptions): Promise<void> {
-    await this.#connected.call({ ...this.#safe(options), method: 'ping' });
+    await this.#connected.call({ ...this.#safe(options), method: PING_PEER });
   }
 
   setLogLevel(level: LoggingLevel): Promise<void> {
@@ -177,7 +189,7 @@ export class Client {
 
   async setRoots(roots: Root[]): Promise<void> {
     this.#answers.setRoots(roots);
-    await this.#connected.notify('notifications/roots/list_changed');
+    await this.#connected.notify(ROOTS_CHANGED);
   }
 
   async close(): Promise<void> {
@@ -206,7 +218,7 @@ export class Client {
 
   #approveCall(name: string, args: JsonObject): Promise<void> {
     return this.#answers.approve({
-      kind: 'tools/call',
+      kind: CALL_TOOL,
       name,
       arguments: args,
       annotations: this.#tools.annotations(name),
@@ -263,7 +275,7 @@ export class Client {
   #toCallResult(result: JsonObject, name: string): CallToolResult {
     const called = (Array.isArray(result.content) ? result : { content: [], ...result }) as CallToolResult;
     if (!Array.isArray(result.content) && result.structuredContent === undefined) {
-      throw this.#invalid('tools/call answered without content');
+      throw this.#invalid(`${CALL_TOOL} answered without content`);
     }
     const problem = this.#tools.problem(name, called);
     if (problem !== undefined) throw this.#invalid(problem);

@@ -13,6 +13,7 @@ import type {
 import type { CallOptions } from '../../kernel/server-view.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { TaskState } from '../../kernel/target.ts';
+import type { CALL_TOOL, READ_RESOURCE } from '../../kernel/methods.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import type { Log } from '../../kernel/base/log.ts';
 
@@ -20,8 +21,8 @@ export type MaybePromise<T> = T | Promise<T>;
 
 /** What the approver is asked about. */
 export type Approval =
-  | { kind: 'tools/call'; name: string; arguments: JsonObject; annotations?: ToolAnnotations | undefined }
-  | { kind: 'resources/read'; uri: string }
+  | { kind: typeof CALL_TOOL; name: string; arguments: JsonObject; annotations?: ToolAnnotations | undefined }
+  | { kind: typeof READ_RESOURCE; uri: string }
   | { kind: 'sampling'; request: CreateMessageRequestParams }
   | { kind: 'elicitation'; request: ElicitRequestParams }
   | { kind: 'roots' };

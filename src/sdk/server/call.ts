@@ -15,6 +15,7 @@ import { toSchemaFields } from '../../kernel/form/schema-field.ts';
 import { toReason, cachedSchemaCheck } from '../../kernel/json-schema.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import { ELICIT_INPUT, LIST_ROOTS, PING_PEER, SAMPLE_MESSAGE } from '../../kernel/methods.ts';
 import { randomId } from '../../kernel/crypto/ids.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Asker, Call, FormAnswer } from './types.ts';
@@ -79,11 +80,11 @@ export class ExchangeCall implements Call {
 }
 
 const KINDS: Record<Parameters<Asker['can']>[0], Ask> = {
-  elicit: { method: 'elicitation/create', params: { mode: 'form' } },
-  'elicit-url': { method: 'elicitation/create', params: { mode: 'url' } },
-  sample: { method: 'sampling/createMessage', params: {} },
-  'sample-tools': { method: 'sampling/createMessage', params: { tools: [] } },
-  roots: { method: 'roots/list' },
+  elicit: { method: ELICIT_INPUT, params: { mode: 'form' } },
+  'elicit-url': { method: ELICIT_INPUT, params: { mode: 'url' } },
+  sample: { method: SAMPLE_MESSAGE, params: {} },
+  'sample-tools': { method: SAMPLE_MESSAGE, params: { tools: [] } },
+  roots: { method: LIST_ROOTS },
 };
 
 /** The dialect decides how the requests are sent. */
@@ -101,7 +102,7 @@ export class ExchangeAsker implements Asker {
   async elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<FormAnswer> {
     const requestedSchema = toFormSchema(form.schema);
     const params = { mode: 'form', message: form.message, requestedSchema };
-    const answer = (await this.#ask('elicitation/create', params, form.key)) as ElicitResult;
+    const answer = (await this.#ask(ELICIT_INPUT, params, form.key)) as ElicitResult;
     if (answer.action !== 'accept') return answer as FormAnswer;
     const { content = {} } = answer;
     checkAnswer(content, requestedSchema);
@@ -111,23 +112,23 @@ export class ExchangeAsker implements Asker {
   async elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult> {
     const { message, url, elicitationId = randomId() } = page;
     const params = { mode: 'url', message, url, elicitationId };
-    return (await this.#ask('elicitation/create', params, page.key)) as ElicitResult;
+    return (await this.#ask(ELICIT_INPUT, params, page.key)) as ElicitResult;
   }
 
   async sample(
     request: CreateMessageRequestParams & { key?: string },
   ): Promise<CreateMessageResult | CreateMessageResultWithTools> {
     const { key, ...params } = request;
-    return (await this.#ask('sampling/createMessage', params, key)) as CreateMessageResult;
+    return (await this.#ask(SAMPLE_MESSAGE, params, key)) as CreateMessageResult;
   }
 
   async roots(options: { key?: string } = {}): Promise<Root[]> {
-    const { roots } = await this.#ask('roots/list', undefined, options.key);
+    const { roots } = await this.#ask(LIST_ROOTS, undefined, options.key);
     return Array.isArray(roots) ? roots.filter(isFileRoot) : [];
   }
 
   async ping(): Promise<void> {
-    await this.#ask('ping', undefined, undefined);
+    await this.#ask(PING_PEER, undefined, undefined);
   }
 
   #ask(method: string, params: JsonObject | undefined, key: string | undefined): Promise<JsonObject> {

@@ -6,6 +6,23 @@ import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { OpenPages, PagesHost, Change, Target, Watcher } from '../../kernel/target.ts';
+import {
+  CALL_TOOL,
+  CANCEL_TASK,
+  COMPLETE_ARGUMENT,
+  GET_PROMPT,
+  GET_TASK,
+  GET_TASK_RESULT,
+  LIST_PROMPTS,
+  LIST_RESOURCES,
+  LIST_TASKS,
+  LIST_TEMPLATES,
+  LIST_TOOLS,
+  READ_RESOURCE,
+  SUBSCRIBE_RESOURCE,
+  UNSUBSCRIBE_RESOURCE,
+  UPDATE_TASK,
+} from '../../kernel/methods.ts';
 import { systemClock } from '../../kernel/base/clock.ts';
 import { refuseShort } from '../../kernel/crypto/state-keys.ts';
 import { cancelledBy } from '../../kernel/base/cancelled-error.ts';
@@ -259,27 +276,27 @@ export class Server implements Target {
     const sources = { prompts: prompts.registry, templates: resources.templates };
     return new Map([
       ...inArea('tools', {
-        'tools/list': (exchange) => tools.list(exchange),
-        'tools/call': (exchange) => tools.call(exchange),
+        [LIST_TOOLS]: (exchange) => tools.list(exchange),
+        [CALL_TOOL]: (exchange) => tools.call(exchange),
       }),
       ...inArea('resources', {
-        'resources/list': (exchange) => resources.list(exchange),
-        'resources/templates/list': (exchange) => resources.listTemplates(exchange),
-        'resources/read': (exchange) => resources.read(exchange),
-        'resources/subscribe': (exchange) => resources.subscribe(exchange),
-        'resources/unsubscribe': (exchange) => resources.unsubscribe(exchange),
+        [LIST_RESOURCES]: (exchange) => resources.list(exchange),
+        [LIST_TEMPLATES]: (exchange) => resources.listTemplates(exchange),
+        [READ_RESOURCE]: (exchange) => resources.read(exchange),
+        [SUBSCRIBE_RESOURCE]: (exchange) => resources.subscribe(exchange),
+        [UNSUBSCRIBE_RESOURCE]: (exchange) => resources.unsubscribe(exchange),
       }),
       ...inArea('prompts', {
-        'prompts/list': (exchange) => prompts.list(exchange),
-        'prompts/get': (exchange) => prompts.get(exchange),
+        [LIST_PROMPTS]: (exchange) => prompts.list(exchange),
+        [GET_PROMPT]: (exchange) => prompts.get(exchange),
       }),
-      ...inArea('completions', { 'completion/complete': (exchange) => complete(sources, exchange) }),
+      ...inArea('completions', { [COMPLETE_ARGUMENT]: (exchange) => complete(sources, exchange) }),
       ...inArea('tasks', {
-        'tasks/get': (exchange) => tasks.get(exchange),
-        'tasks/result': (exchange) => tasks.result(exchange),
-        'tasks/update': (exchange) => tasks.update(exchange),
-        'tasks/cancel': (exchange) => tasks.cancel(exchange),
-        'tasks/list': (exchange) => tasks.list(exchange),
+        [GET_TASK]: (exchange) => tasks.get(exchange),
+        [GET_TASK_RESULT]: (exchange) => tasks.result(exchange),
+        [UPDATE_TASK]: (exchange) => tasks.update(exchange),
+        [CANCEL_TASK]: (exchange) => tasks.cancel(exchange),
+        [LIST_TASKS]: (exchange) => tasks.list(exchange),
       }),
     ]);
   }

@@ -6,6 +6,7 @@ import { toReason } from '../../kernel/json-schema.ts';
 import type { SchemaVerdict } from '../../kernel/json-schema.ts';
 import { readOptionalObject, readString, isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import { CALL_TOOL } from '../../kernel/methods.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { ErrorCode } from '../../kernel/base/error-table.ts';
 import { cancelledBy } from '../../kernel/base/cancelled-error.ts';
@@ -147,7 +148,7 @@ function mayBeTask(tool: ToolEntry, { task, client }: Exchange): boolean {
   // on request.
   if (tool.answer && task?.requested === false && client.assisted?.elicitation) return false;
   if (tool.task !== undefined && task !== undefined) return true;
-  if (task?.requested === true) throw new GatewayError('METHOD_NOT_FOUND', { method: 'tools/call as a task' });
+  if (task?.requested === true) throw new GatewayError('METHOD_NOT_FOUND', { method: `${CALL_TOOL} as a task` });
   if (tool.task === 'required') throw new GatewayError('TASK_REQUIRED', { tool: tool.key });
   return false;
 }

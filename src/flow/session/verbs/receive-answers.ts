@@ -20,6 +20,7 @@ import type { Verdict, Turn } from '../turn/turn.ts';
 import { isStoredAnswer, storeApart } from '../values/secrets.ts';
 import { OWNER_KEY } from './owner.ts';
 import type { AnswerRequest, GivenAnswer } from './requests.ts';
+import { FLOW_STATE } from '../../../kernel/methods.ts';
 
 interface ReceivedAnswers {
   incoming: IncomingAnswer[];
@@ -148,7 +149,7 @@ function toWhyNot({ promptId, sent, isUnacknowledged }: GivenAnswer): string {
     return `the client has not acknowledged the question ${shorten(promptId ?? '')}; it has to name its promptId`;
   if (promptId !== undefined) return `the question ${shorten(promptId)} is not open`;
   if (sent) return `the question that this client was sent last (${sent.promptId}) is no longer open; name a promptId`;
-  return 'no question of this session was sent to this client; name a promptId, or call interaction.getState first';
+  return `no question of this session was sent to this client; name a promptId, or call ${FLOW_STATE} first`;
 }
 
 interface Taking {

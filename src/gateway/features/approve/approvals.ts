@@ -5,6 +5,7 @@ import type { AnswerWay, Ask } from '../../../kernel/exchange.ts';
 import type { StepExchange } from '../../../kernel/step.ts';
 import { isObject, roughBytes } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
+import { ELICIT_INPUT } from '../../../kernel/methods.ts';
 import { loggedPrincipal } from '../../../kernel/base/anonymous.ts';
 import { ticksOf, DeadlineList } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
@@ -202,7 +203,7 @@ function toApprovalQuestion(calling: CallToApprove, message: string, note: strin
   const whole = message.includes('{arguments}') ? message : `${message}\n\n{arguments}`;
   const filled = whole.replace(/\{(tool|server|arguments)\}/g, (_, word: string) => words[word]!);
   const params = { mode: 'form', message: filled, requestedSchema };
-  return { method: 'elicitation/create', params, key: randomId('approve_'), human: true, ofGateway: true };
+  return { method: ELICIT_INPUT, params, key: randomId('approve_'), human: true, ofGateway: true };
 }
 
 function toLine(text: string, max: number): string {

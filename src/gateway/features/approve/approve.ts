@@ -5,6 +5,7 @@ import { toPlayAsCall } from '../../../kernel/flow/play-as-call.ts';
 import { readString } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { Step, StepExchange } from '../../../kernel/step.ts';
+import { CALL_TOOL, FLOW_START, LIST_TOOLS } from '../../../kernel/methods.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -47,15 +48,15 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
   return {
     name: 'approve',
     toolRules: rule.rules,
-    methods: ['tools/list', 'tools/call', 'interaction.start'],
+    methods: [LIST_TOOLS, CALL_TOOL, FLOW_START],
     onChange: (change) => tools.hear(change),
     handle: async function approve(exchange, next, lookUp, originOf) {
-      if (exchange.method === 'tools/list') {
+      if (exchange.method === LIST_TOOLS) {
         const outcome = await next();
         tools.learn(exchange, outcome.result);
         return outcome;
       }
-      const isCall = exchange.method === 'tools/call';
+      const isCall = exchange.method === CALL_TOOL;
       const tool = readString(exchange.params, isCall ? 'name' : 'toolName');
       if (exchange.ownTool?.name === tool) return next(); // the gateway's own tool only delivers an answer
       // Before tools are listed, a renamed tool would be taken for another one.

@@ -2,7 +2,7 @@
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { isGatewayTool } from '../../../kernel/gateway-tool.ts';
-import { RUN_METHODS } from '../../../kernel/methods.ts';
+import { LIST_TOOLS, RUN_METHODS } from '../../../kernel/methods.ts';
 import type { Next, Origin, Outcome, Step, StepExchange } from '../../../kernel/step.ts';
 import { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import { toListEntries } from '../../chain/list-entries.ts';
@@ -53,7 +53,7 @@ function argumentStep(name: string, byTool: ToolArguments, { edit, show }: Argum
   return {
     name,
     toolRules: toToolRules(Object.keys(byTool)),
-    methods: ['tools/list', ...Object.keys(RUN_METHODS)],
+    methods: [LIST_TOOLS, ...Object.keys(RUN_METHODS)],
     onChange: (change) => tools.hear(change),
     async handle(exchange, next, lookUp, originOf) {
       const ran = runEdited(editing, exchange, next, { lookUp, originOf });

@@ -9,6 +9,22 @@ import { TargetLayer, readSuspended, hasEnded } from '../../../kernel/target.ts'
 import type { HandleResult, Target, TaskState } from '../../../kernel/target.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
+import {
+  COMPLETE_ARGUMENT,
+  DISCOVER_SERVER,
+  FLOW_STATE,
+  GET_TASK,
+  INITIALIZE,
+  LISTEN_FOR_CHANGES,
+  LIST_PROMPTS,
+  LIST_RESOURCES,
+  LIST_TASKS,
+  LIST_TEMPLATES,
+  LIST_TOOLS,
+  PING_PEER,
+  SET_LOG_LEVEL,
+  TELL_CAPABILITIES,
+} from '../../../kernel/methods.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import { loggedPrincipal } from '../../../kernel/base/anonymous.ts';
@@ -19,20 +35,20 @@ import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 
 /** Requests that only look. Everything else is recorded, methods that only a server knows included. */
 const QUIET: ReadonlySet<string> = new Set([
-  'capabilities',
-  'completion/complete',
-  'initialize',
-  'interaction.getState',
-  'logging/setLevel',
-  'ping',
-  'prompts/list',
-  'resources/list',
-  'resources/templates/list',
-  'server/discover',
-  'subscriptions/listen',
-  'tasks/get',
-  'tasks/list',
-  'tools/list',
+  TELL_CAPABILITIES,
+  COMPLETE_ARGUMENT,
+  INITIALIZE,
+  FLOW_STATE,
+  SET_LOG_LEVEL,
+  PING_PEER,
+  LIST_PROMPTS,
+  LIST_RESOURCES,
+  LIST_TEMPLATES,
+  DISCOVER_SERVER,
+  LISTEN_FOR_CHANGES,
+  GET_TASK,
+  LIST_TASKS,
+  LIST_TOOLS,
 ]);
 
 interface AuditLayerOptions {

@@ -1,6 +1,7 @@
 // Lines of the audit log as events of the Open Cybersecurity Schema Framework (https://schema.ocsf.io, version 1.6): calls as API Activity,
 // refused callers and logins as Authentication. What has no place there is in `unmapped`.
 import type { JsonObject } from '../../../kernel/message.ts';
+import { GET_PROMPT, READ_RESOURCE } from '../../../kernel/methods.ts';
 import type { AuditLine } from './audit-lines.ts';
 
 const VERSION = '1.6.0';
@@ -14,7 +15,7 @@ const SUCCESS = 1;
 const FAILURE = 2;
 
 /** The activities of API Activity, by what the method does as far as its name says it. */
-const ACTIVITY: Record<string, number> = { 'resources/read': 2, 'prompts/get': 2 };
+const ACTIVITY: Record<string, number> = { [READ_RESOURCE]: 2, [GET_PROMPT]: 2 };
 
 /** Undefined for lines that are about the log itself. */
 export function toOcsf(line: AuditLine, chain: string): JsonObject | undefined {

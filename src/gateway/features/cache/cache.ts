@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../kernel/message.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { OriginOf, Step, StepExchange } from '../../../kernel/step.ts';
 import type { Change } from '../../../kernel/target.ts';
-import { LIST_METHODS } from '../../../kernel/methods.ts';
+import { LIST_METHODS, LIST_RESOURCES, LIST_TEMPLATES, READ_RESOURCE } from '../../../kernel/methods.ts';
 import { systemClock, ticksOf } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
@@ -30,7 +30,7 @@ export function cache(options: CacheOptions = {}): Step {
   const store = new ResultStore(bounds);
   return {
     name: 'cache',
-    methods: [...LIST_METHODS, 'resources/read'],
+    methods: [...LIST_METHODS, READ_RESOURCE],
     keepsAnswers: true,
     handle: async function cache(exchange, next, _lookUp, originOf) {
       const own = keyOf(exchange, exchange.client.principal);
@@ -44,7 +44,7 @@ export function cache(options: CacheOptions = {}): Step {
       // A change meanwhile may affect this result.
       if (!(holdsMs > 0) || store.changes !== changes) return outcome;
       const { result } = outcome;
-      const about = exchange.method === 'resources/read' ? String(exchange.params.uri) : exchange.method;
+      const about = exchange.method === READ_RESOURCE ? String(exchange.params.uri) : exchange.method;
       store.set(result.cacheScope === 'public' ? shared : own, { result, until: ticksOf(clock) + holdsMs, about });
       return outcome;
     },
@@ -57,7 +57,7 @@ export function cache(options: CacheOptions = {}): Step {
 
 /** What only the router can judge is not answered here. */
 function mayHave({ method, params, resourceGuard }: StepExchange, originOf?: OriginOf): boolean {
-  if (method !== 'resources/read' || !resourceGuard) return true;
+  if (method !== READ_RESOURCE || !resourceGuard) return true;
   const origin = originOf?.('resources', String(params.uri));
   return origin !== undefined && resourceGuard(origin);
 }
@@ -75,7 +75,7 @@ function withTimeLeft(result: JsonObject, leftMs: number): JsonObject {
 
 function concerned(change: Change): string[] {
   if (change.kind === 'resource') return [change.uri];
-  if (change.kind === 'resources') return ['resources/list', 'resources/templates/list'];
+  if (change.kind === 'resources') return [LIST_RESOURCES, LIST_TEMPLATES];
   return change.kind === 'tools' || change.kind === 'prompts' ? [`${change.kind}/list`] : [];
 }
 

@@ -1,6 +1,7 @@
 // Spares a failing server and its callers: after several failures in a row, calls are refused at once for a while; then one is
 // let through as a test. The server of a name is learned from earlier calls.
 import type { Step, StepExchange } from '../../../kernel/step.ts';
+import { CALL_TOOL } from '../../../kernel/methods.ts';
 import { systemClock, ticksOf } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
@@ -31,7 +32,7 @@ export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
   return {
     name: 'circuitBreaker',
     seesStarts: true,
-    ...(perTool && { methods: ['tools/call'] }),
+    ...(perTool && { methods: [CALL_TOOL] }),
     handle: async function circuitBreaker(exchange, next) {
       const subject = subjectOf(exchange);
       const before = perTool ? String(exchange.params.name) : servers.get(subject);

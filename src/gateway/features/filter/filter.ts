@@ -4,6 +4,17 @@ import { isGatewayTool } from '../../../kernel/gateway-tool.ts';
 import type { Step, LookUp, Next, OriginOf, Outcome, StepExchange, StepFunction } from '../../../kernel/step.ts';
 import { isObject } from '../../../kernel/message.ts';
 import { readRef } from '../../../kernel/named-thing.ts';
+import {
+  COMPLETE_ARGUMENT,
+  GET_SKILL,
+  LIST_RESOURCES,
+  LIST_SKILLS,
+  LIST_TEMPLATES,
+  READ_DIRECTORY,
+  READ_RESOURCE,
+  SUBSCRIBE_RESOURCE,
+  UNSUBSCRIBE_RESOURCE,
+} from '../../../kernel/methods.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 import { mapNamesByMethod, byMethod } from '../../chain/map-names.ts';
@@ -103,7 +114,7 @@ function filterResources({ handlers, ...named }: MethodStep, isAllowed: UriRule)
   /** What a template suggests has to be a resource that may be read. A prompt is completed by its name. */
   const complete: StepFunction = (...step) => {
     const [{ params }, next] = step;
-    const named = handlers['completion/complete'];
+    const named = handlers[COMPLETE_ARGUMENT];
     const about = readRef(params);
     if ('prompt' in about) return named ? named(...step) : next();
     const { template } = about;
@@ -114,15 +125,15 @@ function filterResources({ handlers, ...named }: MethodStep, isAllowed: UriRule)
     ...named,
     ...byMethod({
       ...handlers,
-      'resources/list': list({ area: 'resources', key: 'uri' }),
-      'resources/templates/list': list({ area: 'resourceTemplates', key: 'uriTemplate' }),
-      'resources/read': use,
-      'resources/subscribe': use,
-      'resources/unsubscribe': use,
-      'resources/directory/read': use,
-      'skills/list': list({ area: 'skills', key: 'uri' }),
-      'skills/get': use,
-      'completion/complete': complete,
+      [LIST_RESOURCES]: list({ area: 'resources', key: 'uri' }),
+      [LIST_TEMPLATES]: list({ area: 'resourceTemplates', key: 'uriTemplate' }),
+      [READ_RESOURCE]: use,
+      [SUBSCRIBE_RESOURCE]: use,
+      [UNSUBSCRIBE_RESOURCE]: use,
+      [READ_DIRECTORY]: use,
+      [LIST_SKILLS]: list({ area: 'skills', key: 'uri' }),
+      [GET_SKILL]: use,
+      [COMPLETE_ARGUMENT]: complete,
     }),
     onChange(change, originOf) {
       if (change.kind === 'resource') {
@@ -137,7 +148,7 @@ function filterResources({ handlers, ...named }: MethodStep, isAllowed: UriRule)
 /** A rule may permit the resource by its server, which only the lists tell. */
 async function requireAfterLists(uri: string, isAllowed: UriRule, lookUp: LookUp, originOf?: OriginOf): Promise<void> {
   const known = originOf?.('resources', uri);
-  if (!known && originOf) await Promise.allSettled([lookUp('resources/list'), lookUp('resources/templates/list')]);
+  if (!known && originOf) await Promise.allSettled([lookUp(LIST_RESOURCES), lookUp(LIST_TEMPLATES)]);
   const origin = known ? undefined : originOf?.('resources', uri);
   if (!origin || !isAllowed(uri, origin)) throw new GatewayError('ACCESS_DENIED', { uri });
 }

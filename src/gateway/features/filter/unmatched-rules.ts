@@ -4,6 +4,7 @@ import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { Step, ToolRule } from '../../../kernel/step.ts';
 import type { ListArea } from '../../../kernel/methods.ts';
+import { LIST_PROMPTS, LIST_TOOLS } from '../../../kernel/methods.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { ANSWER_TOOL } from '../../../people/question-text.ts';
 import { toMatcher } from '../../matching/name-rule.ts';
@@ -77,7 +78,7 @@ export class RuleCheck {
 }
 
 function lists(methods: readonly string[] | undefined): boolean {
-  return methods === undefined || methods.includes('prompts/list');
+  return methods === undefined || methods.includes(LIST_PROMPTS);
 }
 
 /** The URIs of a template are not known in advance. */
@@ -100,7 +101,7 @@ function isKnown({ server }: ToolRule, named: readonly ServerNames[]): boolean {
 function noting(seen: Set<string>): Step {
   return {
     name: 'names',
-    methods: ['tools/list'],
+    methods: [LIST_TOOLS],
     async handle(_exchange, next) {
       const outcome = await next();
       for (const { name } of toListEntries(fieldOf(resultIn(outcome), 'tools'))) seen.add(name);

@@ -22,6 +22,15 @@ import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import { TargetLayer } from '../../../kernel/target.ts';
 import type { Change, Target, Watcher } from '../../../kernel/target.ts';
+import {
+  CALL_TOOL,
+  FLOW_COMPLETE,
+  FLOW_ENDED,
+  FLOW_START,
+  FLOW_TIMEOUT_WARNING,
+  FLOW_WITHDRAWN,
+  TELL_CAPABILITIES,
+} from '../../../kernel/methods.ts';
 import { isAnonymous } from '../../../kernel/base/anonymous.ts';
 import { CLIENT_GONE } from '../../../kernel/base/cancellation.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
@@ -74,11 +83,10 @@ export class FlowLayer extends TargetLayer {
 
   override handle(exchange: Exchange): Result {
     const { method, params, client } = exchange;
-    if (method === 'tools/call')
-      return this.#prompted.has(client) ? this.#call(exchange) : this.target.handle(exchange);
-    if (method === 'capabilities') return this.#declare(exchange);
+    if (method === CALL_TOOL) return this.#prompted.has(client) ? this.#call(exchange) : this.target.handle(exchange);
+    if (method === TELL_CAPABILITIES) return this.#declare(exchange);
     if (!isInteraction(method)) return this.target.handle(exchange);
-    if (method === 'interaction.start') return this.#start(exchange);
+    if (method === FLOW_START) return this.#start(exchange);
     const call = this.#emulated.find(params, client.principal);
     return call ? this.#goOn(exchange, call) : this.target.handle(exchange);
   }
@@ -148,9 +156,8 @@ export class FlowLayer extends TargetLayer {
       caller: callerOfClient(client),
       tell: (told) => void this.#tell(told, call),
       expired: () => this.#expire(call),
-      withdrawn: (promptId) => this.#notify(call, 'interaction.withdrawn', { promptId, reason: 'moved' }),
-      warn: (remainingMs) =>
-        this.#notify(call, 'interaction.timeoutWarning', { expiresAt: call.expiresAt, remainingMs }),
+      withdrawn: (promptId) => this.#notify(call, FLOW_WITHDRAWN, { promptId, reason: 'moved' }),
+      warn: (remainingMs) => this.#notify(call, FLOW_TIMEOUT_WARNING, { expiresAt: call.expiresAt, remainingMs }),
     });
     call.signal.addEventListener('abort', () => this.#played.forget(call.options.id));
     return call;
@@ -199,7 +206,7 @@ export class FlowLayer extends TargetLayer {
   async #tell(told: SessionMessage, call: EmulatedSession): Promise<void> {
     try {
       await this.#played.deliver(told);
-      if (told.method === 'interaction.complete') call.acknowledge();
+      if (told.method === FLOW_COMPLETE) call.acknowledge();
     } catch (error) {
       this.#options.log.debug({ error }, 'flow.untold');
     }
@@ -208,7 +215,7 @@ export class FlowLayer extends TargetLayer {
   #expire(call: EmulatedSession): void {
     const { code: name, message } = new GatewayError('FLOW_SESSION_EXPIRED', { sessionId: call.options.id });
     const result = { success: false, error: { name, message } };
-    this.#notify(call, 'interaction.ended', { result, summary: message });
+    this.#notify(call, FLOW_ENDED, { result, summary: message });
   }
 
   #notify({ options: { id: sessionId } }: EmulatedSession, method: string, params: JsonObject): void {

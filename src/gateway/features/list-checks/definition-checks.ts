@@ -4,6 +4,7 @@ import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { nameIn, readRef } from '../../../kernel/named-thing.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';
+import { CALL_TOOL, COMPLETE_ARGUMENT, FLOW_START, GET_PROMPT } from '../../../kernel/methods.ts';
 import type { CheckedLists, CheckedListsOptions } from './checked-lists.ts';
 import type { PinnedLists, PinnedListsOptions } from '../pins/pinned-lists.ts';
 
@@ -123,12 +124,12 @@ export class DefinitionChecks {
 }
 
 function areaUsedBy(method: string): CalledArea | undefined {
-  if (method === 'tools/call' || method === 'interaction.start') return 'tools';
-  return method === 'prompts/get' || method === 'completion/complete' ? 'prompts' : undefined;
+  if (method === CALL_TOOL || method === FLOW_START) return 'tools';
+  return method === GET_PROMPT || method === COMPLETE_ARGUMENT ? 'prompts' : undefined;
 }
 
 function nameUsedBy({ method, params }: Exchange): string | undefined {
-  if (method !== 'completion/complete') return nameIn(method, params);
+  if (method !== COMPLETE_ARGUMENT) return nameIn(method, params);
   const about = readRef(params);
   return 'prompt' in about ? about.prompt : undefined;
 }

@@ -3,6 +3,7 @@
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { Step, StepExchange } from '../../../kernel/step.ts';
 import { nameIn } from '../../../kernel/named-thing.ts';
+import { CALL_TOOL } from '../../../kernel/methods.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
@@ -46,7 +47,7 @@ export function log(options: LogOptions = {}): Step {
       });
       try {
         const outcome = await next();
-        const failed = toolErrors && exchange.method === 'tools/call' && fieldOf(resultIn(outcome), 'isError') === true;
+        const failed = toolErrors && exchange.method === CALL_TOOL && fieldOf(resultIn(outcome), 'isError') === true;
         if (failed) lines.warn(about('tool error'), 'exchange');
         else lines[level](about('ok'), 'exchange');
         return outcome;

@@ -8,6 +8,7 @@ import type { Attributes, Span, SpanContext, SpanKind, Tracer, TraceState } from
 import type { Handle, HandleResult } from '../../../kernel/target.ts';
 import { deriveExchange } from '../../../kernel/derived-exchange.ts';
 import type { Exchange, TraceContext } from '../../../kernel/exchange.ts';
+import { CALL_TOOL, GET_PROMPT } from '../../../kernel/methods.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { tapOutcome, toMethodLabel } from './metrics.ts';
@@ -104,15 +105,15 @@ function attributesOf(exchange: Exchange): Attributes {
     'mcp.method.name': method,
     'mcp.protocol.version': client.revision,
     'parley.exchange': id,
-    ...(method === 'tools/call' && { 'gen_ai.operation.name': 'execute_tool' }),
-    ...(isNamed(exchange) && { [`gen_ai.${method === 'tools/call' ? 'tool' : 'prompt'}.name`]: exchange.params.name }),
+    ...(method === CALL_TOOL && { 'gen_ai.operation.name': 'execute_tool' }),
+    ...(isNamed(exchange) && { [`gen_ai.${method === CALL_TOOL ? 'tool' : 'prompt'}.name`]: exchange.params.name }),
     ...(method.startsWith('resources/') && typeof params.uri === 'string' && { 'mcp.resource.uri': params.uri }),
   };
 }
 
 function isNamed(exchange: Exchange): exchange is Exchange & { params: { name: string } } {
   const { method, params } = exchange;
-  return (method === 'tools/call' || method === 'prompts/get') && typeof params.name === 'string';
+  return (method === CALL_TOOL || method === GET_PROMPT) && typeof params.name === 'string';
 }
 
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(?:-.*)?$/;

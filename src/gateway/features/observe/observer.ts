@@ -4,6 +4,7 @@ import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import { InternalExchange } from '../../../kernel/internal-exchange.ts';
 import { ObservedLayer } from '../../../kernel/target.ts';
 import type { Layer, Handle, Target, Watcher } from '../../../kernel/target.ts';
+import { PING_PEER } from '../../../kernel/methods.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import type { Family } from '../../../kernel/base/metric.ts';
 import type { HttpHandler } from '../../../kernel/base/http.ts';
@@ -101,7 +102,7 @@ export class Observer {
     const { target } = this.#observed().servers.find((server) => server.name === name) ?? {};
     if (!target || this.#waking.has(target)) return;
     this.#waking.add(target);
-    const answer = Promise.resolve(target.handle(new InternalExchange('ping', {}, PROBE)));
+    const answer = Promise.resolve(target.handle(new InternalExchange(PING_PEER, {}, PROBE)));
     answer.catch(() => {}).finally(() => this.#waking.delete(target)); // the next request reads its state
   }
 }

@@ -1,5 +1,6 @@
 // The current state of a gateway as gauges and counters, made on each request for metrics.
 import type { Target } from '../../../kernel/target.ts';
+import { LISTEN_FOR_CHANGES } from '../../../kernel/methods.ts';
 import { mergeFamilies } from '../../../kernel/base/metric.ts';
 import type { Family } from '../../../kernel/base/metric.ts';
 import type { Log } from '../../../kernel/base/log.ts';
@@ -24,7 +25,7 @@ export function vitalFamilies({ servers, upstreams, sessions, listens, parked, i
   return [
     gauge('parley_exchanges_in_flight', 'Requests in progress, including parked calls.', inFlight),
     gauge('parley_sessions', 'Clients with an open session.', sessions),
-    gauge('parley_listen_streams', 'Open subscriptions/listen streams.', listens),
+    gauge('parley_listen_streams', `Open ${LISTEN_FOR_CHANGES} streams.`, listens),
     gauge('parley_parked_calls', 'Calls that wait for an answer from their user.', parked),
     {
       name: 'parley_upstream_state',

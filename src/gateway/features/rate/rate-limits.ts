@@ -8,7 +8,14 @@ import type { Layer, HandleResult, Target } from '../../../kernel/target.ts';
 import { callerOfClient } from '../../../kernel/exchange.ts';
 import type { Exchange } from '../../../kernel/exchange.ts';
 import { isFollowUp } from '../../../kernel/interaction.ts';
-import { RUN_METHODS } from '../../../kernel/methods.ts';
+import {
+  CALL_TOOL,
+  COMPLETE_ARGUMENT,
+  FLOW_START,
+  GET_PROMPT,
+  READ_RESOURCE,
+  RUN_METHODS,
+} from '../../../kernel/methods.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -105,7 +112,7 @@ class CallerRate extends TargetLayer {
 }
 
 /** Calls that a server gets; lists are its gateway's, and follow-ups belong to a call. */
-const COUNTED = new Set(['tools/call', 'interaction.start', 'prompts/get', 'resources/read', 'completion/complete']);
+const COUNTED = new Set([CALL_TOOL, FLOW_START, GET_PROMPT, READ_RESOURCE, COMPLETE_ARGUMENT]);
 
 class RatedServer extends TargetLayer {
   readonly #rates: ServerRates;

@@ -1,7 +1,14 @@
 // Retries requests that are safe to repeat when a server is unavailable: lists, reads, prompts, completion, and tools annotated
 // as read-only or idempotent. The pauses are random and grow; the number of attempts is limited.
 import type { LookUp, Step, StepExchange } from '../../../kernel/step.ts';
-import { LIST_METHODS } from '../../../kernel/methods.ts';
+import {
+  CALL_TOOL,
+  COMPLETE_ARGUMENT,
+  GET_PROMPT,
+  LIST_METHODS,
+  LIST_TOOLS,
+  READ_RESOURCE,
+} from '../../../kernel/methods.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { pause } from '../../../kernel/base/timing.ts';
@@ -22,7 +29,7 @@ export interface RetryOptions {
 }
 
 const DEFAULTS = { attempts: 3, delayMs: 500, maxDelayMs: 10_000, clock: systemClock, random: Math.random };
-const SAFE = ['resources/read', 'prompts/get', 'completion/complete'];
+const SAFE = [READ_RESOURCE, GET_PROMPT, COMPLETE_ARGUMENT];
 
 export function retry(options: RetryOptions = {}): Step {
   const { attempts, delayMs, maxDelayMs, clock, random } = withDefaults('retry', options, DEFAULTS);
@@ -30,7 +37,7 @@ export function retry(options: RetryOptions = {}): Step {
   return {
     name: 'retry',
     seesStarts: true,
-    methods: [...LIST_METHODS, ...SAFE, 'tools/call'],
+    methods: [...LIST_METHODS, ...SAFE, CALL_TOOL],
     repeats: true,
     onChange: (change) => tools.hear(change),
     handle: async function retry(exchange, next, lookUp) {
@@ -38,7 +45,7 @@ export function retry(options: RetryOptions = {}): Step {
       for (let attempt = 1; ; attempt++) {
         try {
           const outcome = await next();
-          if (exchange.method === 'tools/list') tools.learn(exchange, outcome.result);
+          if (exchange.method === LIST_TOOLS) tools.learn(exchange, outcome.result);
           return outcome;
         } catch (thrown) {
           if (attempt >= attempts || isAsked() || exchange.signal.aborted || !isUpstreamTrouble(thrown)) throw thrown;
@@ -56,12 +63,12 @@ export function retry(options: RetryOptions = {}): Step {
 /** A user must not have to answer the same question twice. */
 function watchQuestions(exchange: StepExchange): () => boolean {
   let asked = false;
-  if (exchange.method === 'tools/call') exchange.intercept({ ask: (ask, next) => ((asked = true), next(ask)) });
+  if (exchange.method === CALL_TOOL) exchange.intercept({ ask: (ask, next) => ((asked = true), next(ask)) });
   return () => asked;
 }
 
 async function mayRepeat(tools: ToolAnnotations, exchange: StepExchange, lookUp: LookUp): Promise<boolean> {
-  if (exchange.method !== 'tools/call') return true;
+  if (exchange.method !== CALL_TOOL) return true;
   const { readOnlyHint, idempotentHint } = await tools.annotations(String(exchange.params.name), exchange, lookUp);
   return readOnlyHint === true || idempotentHint === true;
 }

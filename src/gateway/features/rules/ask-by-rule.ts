@@ -1,5 +1,6 @@
 // Asks a person because a rule says so, by the same means as the step `approve`.
 import type { Outcome, StepExchange } from '../../../kernel/step.ts';
+import { CALL_TOOL } from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { respond } from '../../chain/outcome.ts';
@@ -27,7 +28,7 @@ export class AskByRule {
     const { kind, name, origin } = use;
     const refusal = await this.#approvalsOf(kind).ask({ name, origin }, exchange);
     if (refusal === undefined) return goOn();
-    if (exchange.method === 'tools/call') return respond(notApproved(name, refusal));
+    if (exchange.method === CALL_TOOL) return respond(notApproved(name, refusal));
     throw new GatewayError('NOT_APPROVED', { what: name });
   }
 

@@ -2,6 +2,7 @@
 // caller's groups and scopes, or the claims about its tool; a decision that depends on them names them.
 import type { RuleDecision } from '../../../kernel/audit.ts';
 import type { ClientView } from '../../../kernel/exchange.ts';
+import { CALL_TOOL, FLOW_START, GET_PROMPT, READ_RESOURCE, SUBSCRIBE_RESOURCE } from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Expression } from './expression.ts';
 import { RuleJudge } from './judge.ts';
@@ -121,9 +122,9 @@ function toUse({ server, method, name }: PastCall): Use {
 }
 
 const KIND_OF: Readonly<Record<string, 'tool' | 'prompt' | 'resource' | undefined>> = {
-  'tools/call': 'tool',
-  'interaction.start': 'tool',
-  'prompts/get': 'prompt',
-  'resources/read': 'resource',
-  'resources/subscribe': 'resource',
+  [CALL_TOOL]: 'tool',
+  [FLOW_START]: 'tool',
+  [GET_PROMPT]: 'prompt',
+  [READ_RESOURCE]: 'resource',
+  [SUBSCRIBE_RESOURCE]: 'resource',
 };

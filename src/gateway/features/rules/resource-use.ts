@@ -2,6 +2,13 @@
 // (`resourceGuard`); but a person has to be asked before that.
 import type { Exchange, ResourceGuard } from '../../../kernel/exchange.ts';
 import type { Next, Outcome, StepExchange } from '../../../kernel/step.ts';
+import {
+  COMPLETE_ARGUMENT,
+  LIST_RESOURCES,
+  LIST_TEMPLATES,
+  READ_RESOURCE,
+  UNSUBSCRIBE_RESOURCE,
+} from '../../../kernel/methods.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { respond, resultIn } from '../../chain/outcome.ts';
@@ -31,7 +38,7 @@ export class ResourceUse {
     const { decision } = judgement;
     if (use.origin || !decision || decision.effect === 'allow') return this.#act(use, judgement, exchange, next);
     // While the server is unknown, a rule that restricts may be about another one: only the lists tell.
-    const lists = [around.lookUp('resources/list'), around.lookUp('resources/templates/list')];
+    const lists = [around.lookUp(LIST_RESOURCES), around.lookUp(LIST_TEMPLATES)];
     return Promise.allSettled(lists).then(() => {
       const found = toUse(uri, exchange, around.originOf?.('resources', uri));
       return this.#act(found, this.#judge(found, exchange), exchange, next);
@@ -41,8 +48,7 @@ export class ResourceUse {
   #act(use: Use, judgement: RuleJudgement, exchange: StepExchange, next: Next): Promise<Outcome> {
     const { decision } = judgement;
     if (use.origin && !mayBeUsed(decision)) throw toRefusal(judgement, use, exchange);
-    if (decision?.effect !== 'ask' || exchange.method === 'resources/unsubscribe')
-      return this.#pass(use, exchange, next);
+    if (decision?.effect !== 'ask' || exchange.method === UNSUBSCRIBE_RESOURCE) return this.#pass(use, exchange, next);
     exchange.decision = decision;
     return this.#options.asking.ask(use, exchange, () => this.#pass(use, exchange, next, true));
   }
@@ -77,7 +83,7 @@ export class ResourceUse {
     use: Use,
     exchange: StepExchange,
     next: Next,
-    isApproved = exchange.method === 'resources/unsubscribe',
+    isApproved = exchange.method === UNSUBSCRIBE_RESOURCE,
   ): Promise<Outcome> {
     let refused: RuleJudgement | undefined;
     const { resourceGuard } = exchange;
@@ -86,7 +92,7 @@ export class ResourceUse {
       const { decision, marks } = judgement;
       const isAllowed =
         decision === undefined || decision.effect === 'allow' || (decision.effect === 'ask' && isApproved);
-      if (isAllowed && marks.length > 0 && exchange.method !== 'completion/complete')
+      if (isAllowed && marks.length > 0 && exchange.method !== COMPLETE_ARGUMENT)
         this.#options.history.note(exchange.client, marks);
       if (!isAllowed) refused ??= judgement;
       return isAllowed && resourceGuard?.(resource) !== false;
@@ -112,7 +118,7 @@ export class ResourceUse {
 }
 
 function toUse(uri: string, { method }: Exchange, origin: Use['origin']): Use {
-  return { kind: 'resource', name: uri, origin, method: 'resources/read', asked: method, args: {} };
+  return { kind: 'resource', name: uri, origin, method: READ_RESOURCE, asked: method, args: {} };
 }
 
 function toRefusal({ decision }: RuleJudgement, { name: uri, origin }: Use, exchange: StepExchange): GatewayError {

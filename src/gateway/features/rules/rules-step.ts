@@ -7,7 +7,18 @@ import type { Outcome, Next, StepExchange, StepFunction } from '../../../kernel/
 import type { Exchange } from '../../../kernel/exchange.ts';
 import { isObject, readString } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
-import { LIST_METHOD_BY_AREA } from '../../../kernel/methods.ts';
+import {
+  CALL_TOOL,
+  COMPLETE_ARGUMENT,
+  FLOW_START,
+  GET_PROMPT,
+  GET_SKILL,
+  LIST_METHOD_BY_AREA,
+  READ_DIRECTORY,
+  READ_RESOURCE,
+  SUBSCRIBE_RESOURCE,
+  UNSUBSCRIBE_RESOURCE,
+} from '../../../kernel/methods.ts';
 import { isFollowUp } from '../../../kernel/interaction.ts';
 import { toPlayAsCall } from '../../../kernel/flow/play-as-call.ts';
 import { isGatewayTool } from '../../../kernel/gateway-tool.ts';
@@ -63,7 +74,7 @@ const LISTS: Readonly<Record<string, { area: string; key: string; kind: Use['kin
 });
 
 /** How each kind is used; other ways to use it are judged the same. */
-export const USED_BY = { tool: 'tools/call', prompt: 'prompts/get', resource: 'resources/read' } as const;
+export const USED_BY = { tool: CALL_TOOL, prompt: GET_PROMPT, resource: READ_RESOURCE } as const;
 
 type Kind = 'tool' | 'prompt';
 
@@ -108,19 +119,19 @@ class Ruling implements RulesStep {
   readonly handle: StepFunction = (exchange, next, lookUp, originOf) => {
     const around = { lookUp, originOf };
     switch (exchange.method) {
-      case 'tools/call':
+      case CALL_TOOL:
         return this.#named('tool', readString(exchange.params, 'name'), { exchange, next, around });
-      case 'interaction.start':
+      case FLOW_START:
         return this.#named('tool', readString(exchange.params, 'toolName'), { exchange, next, around });
-      case 'prompts/get':
+      case GET_PROMPT:
         return this.#named('prompt', readString(exchange.params, 'name'), { exchange, next, around });
-      case 'resources/read':
-      case 'resources/subscribe':
-      case 'resources/unsubscribe':
-      case 'resources/directory/read':
-      case 'skills/get':
+      case READ_RESOURCE:
+      case SUBSCRIBE_RESOURCE:
+      case UNSUBSCRIBE_RESOURCE:
+      case READ_DIRECTORY:
+      case GET_SKILL:
         return this.#resources.handle(readString(exchange.params, 'uri'), exchange, next, around);
-      case 'completion/complete':
+      case COMPLETE_ARGUMENT:
         return this.#complete(exchange, next, around);
       default:
         if (LISTS[exchange.method]) return this.#list(exchange, next, around);
@@ -155,7 +166,7 @@ class Ruling implements RulesStep {
   ): Use {
     const { method, params } = exchange;
     const origin = around.originOf?.(`${kind}s`, name) ?? { server: exchange.owner ?? '', name };
-    const args = (method === 'interaction.start' ? params.initialParams : params.arguments) ?? {};
+    const args = (method === FLOW_START ? params.initialParams : params.arguments) ?? {};
     return { kind, origin, name, method: USED_BY[kind as 'tool'], asked: method, args, annotations };
   }
 
@@ -169,11 +180,11 @@ class Ruling implements RulesStep {
     if (decision.effect === 'hide') throw toUnknown(kind, name, exchange);
     if (decision.effect === 'deny') {
       const refusal = toForbidden(decision, name);
-      if (exchange.method === 'tools/call') return respond(refused(refusal));
+      if (exchange.method === CALL_TOOL) return respond(refused(refusal));
       throw refusal;
     }
     // There is no session yet in which to ask, so the client has to make an ordinary call.
-    if (exchange.method === 'interaction.start') return respond(toPlayAsCall({ tool: name, wantedBy: 'step' }));
+    if (exchange.method === FLOW_START) return respond(toPlayAsCall({ tool: name, wantedBy: 'step' }));
     return this.#asking.ask(use, exchange, () => this.#run(use, judgement, exchange, next));
   }
 

@@ -4,6 +4,7 @@
 // 3. A rule that asks now forbids what began without a question: it has to begin again.
 import type { RuleDecision } from '../../../kernel/audit.ts';
 import type { Exchange, Run, RunGuard } from '../../../kernel/exchange.ts';
+import { CALL_TOOL } from '../../../kernel/methods.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import { toForbidden } from './judge.ts';
@@ -34,7 +35,7 @@ export class BegunUses {
       kind: 'tool',
       origin,
       name: tool ?? server,
-      method: 'tools/call',
+      method: CALL_TOOL,
       args: undefined,
       mustBeSure: true,
     };

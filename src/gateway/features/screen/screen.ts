@@ -6,6 +6,14 @@ import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { Outcome, Step, StepExchange } from '../../../kernel/step.ts';
 import type { Ask } from '../../../kernel/exchange.ts';
 import { nameIn } from '../../../kernel/named-thing.ts';
+import {
+  CALL_TOOL,
+  ELICIT_INPUT,
+  GET_PROMPT,
+  GET_TASK,
+  GET_TASK_RESULT,
+  READ_RESOURCE,
+} from '../../../kernel/methods.ts';
 import { systemClock, DeadlineList } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
@@ -60,7 +68,7 @@ export function screen(options: ScreenOptions = {}): Step {
   const screening = new Screening({ by, results }, { ms: timeoutMs, extend: false, alarms: new DeadlineList(clock) });
   return {
     name: 'screen',
-    methods: ['tools/call', 'tasks/result', 'tasks/get', 'resources/read', 'prompts/get'],
+    methods: [CALL_TOOL, GET_TASK_RESULT, GET_TASK, READ_RESOURCE, GET_PROMPT],
     handle: async function screen(exchange, next) {
       if (exchange.ownTool !== undefined && exchange.ownTool.name === exchange.params.name) return next();
       let outcome: Outcome;
@@ -146,7 +154,7 @@ function toContext({ method, params, server, owner, client }: StepExchange): Scr
 /** Models read results better than errors; other requests have no results that say no. */
 function refused(reason: string, exchange: StepExchange): JsonObject {
   const error = toError(reason, exchange);
-  if (exchange.method === 'resources/read' || exchange.method === 'prompts/get') throw error;
+  if (exchange.method === READ_RESOURCE || exchange.method === GET_PROMPT) throw error;
   return { content: [{ type: 'text', text: `${error.message}. It was done; do not try again.` }], isError: true };
 }
 
@@ -227,7 +235,7 @@ function toQuestion({ name, server, findings, parts }: HeldAnswer): Ask {
   const approve = { type: 'boolean', title: 'Pass it on', description: 'Yes, the model may read it.' };
   const requestedSchema = { type: 'object', properties: { approve }, required: ['approve'] };
   const params = { mode: 'form', message, requestedSchema };
-  return { method: 'elicitation/create', params, key: randomId('review_'), human: true, ofGateway: true };
+  return { method: ELICIT_INPUT, params, key: randomId('review_'), human: true, ofGateway: true };
 }
 
 /** Line by line, so that no line can pass for one of ours. */

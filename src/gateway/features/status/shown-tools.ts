@@ -5,6 +5,7 @@ import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { ClientView } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { Step } from '../../../kernel/step.ts';
+import { LIST_TOOLS } from '../../../kernel/methods.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { createChain } from '../../chain/chain.ts';
 import { posesAsAnother } from '../../router/public-names.ts';
@@ -33,6 +34,6 @@ export async function shownTools(
     log,
     scope: `shown ${server}`, // one scope for all calls, so that what steps remember does not grow
   });
-  const { tools: shown } = toPlainObject(await chain(new InternalExchange('tools/list', {}, client)));
+  const { tools: shown } = toPlainObject(await chain(new InternalExchange(LIST_TOOLS, {}, client)));
   return Array.isArray(shown) ? (shown as JsonObject[]) : [];
 }

@@ -1,6 +1,7 @@
 // Cancels requests that take too long: the client gets an error, and the server a cancellation. Time spent asking the user does
 // not count; by default, progress restarts the time.
 import type { Step } from '../../../kernel/step.ts';
+import { GET_PROMPT, GET_TASK_RESULT } from '../../../kernel/methods.ts';
 import { DeadlineList, systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { StepDeadline } from '../../chain/deadline.ts';
@@ -30,9 +31,9 @@ export function timeout(options: number | TimeoutOptions = {}): Step {
     toolRules: toToolRules(only, { isForAll: true }),
     handle: function timeout(exchange, next, _lookUp, originOf) {
       const { method, params } = exchange;
-      if (method === 'tasks/result') return next(); // it waits for a task by design
+      if (method === GET_TASK_RESULT) return next(); // it waits for a task by design
       const name = typeof params.name === 'string' ? params.name : '';
-      if (!isAll && !isMeant(name, originOf?.(method === 'prompts/get' ? 'prompts' : 'tools', name))) return next();
+      if (!isAll && !isMeant(name, originOf?.(method === GET_PROMPT ? 'prompts' : 'tools', name))) return next();
       const deadline = new StepDeadline(limit, exchange);
       exchange.cancellation = deadline;
       exchange.intercept(deadline);

@@ -6,6 +6,7 @@ import type { JsonObject, NotificationMessage } from '../../../kernel/message.ts
 import type { ServerEvents, ServerView, UnattributedChange } from '../../../kernel/server-view.ts';
 import { hasEnded } from '../../../kernel/target.ts';
 import type { Change } from '../../../kernel/target.ts';
+import { LIST_ROOTS, SUBSCRIBE_RESOURCE } from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
@@ -37,7 +38,7 @@ interface ConnectionEventsOptions {
 }
 
 const CHANGEABLE_LISTS = ['tools', 'prompts', 'resources'] as const;
-const OF_THE_GATEWAY = { method: 'resources/subscribe', subject: 'resources/subscribe' };
+const OF_THE_GATEWAY = { method: SUBSCRIBE_RESOURCE, subject: SUBSCRIBE_RESOURCE };
 
 export class ConnectionEvents {
   /** Undefined if the server runs elsewhere. */
@@ -179,7 +180,7 @@ export class ConnectionEvents {
   #onAsk(connection: UpstreamConnection, ask: Ask, signal: AbortSignal): Promise<JsonObject> {
     const { target, flow } = this.#options;
     if (isInteraction(ask.method)) return flow.ask(ask, connection, signal);
-    if (ask.method !== 'roots/list') return connection.asks.route(ask, signal);
+    if (ask.method !== LIST_ROOTS) return connection.asks.route(ask, signal);
     if (connection.hasOurRoots && target.roots) return target.roots();
     if (!this.#isForNobody(connection)) return connection.asks.route(ask, signal);
     connection.isForNobody = true;

@@ -4,6 +4,17 @@ import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/cli
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { SubscribeOptions } from '../../../kernel/server-view.ts';
+import {
+  LIST_PROMPTS,
+  LIST_RESOURCES,
+  LIST_TEMPLATES,
+  LIST_TOOLS,
+  PING_PEER,
+  ROOTS_CHANGED,
+  SET_LOG_LEVEL,
+  SUBSCRIBE_RESOURCE,
+  TELL_CAPABILITIES,
+} from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { isAtLeast, isLogLevel } from '../../../mcp/eras/notifications.ts';
 import type { SpokenEra } from '../../../mcp/eras/revisions.ts';
@@ -104,7 +115,7 @@ export class UpstreamConnection {
     const uri = params.uri as string;
     const said = { params, trace };
     this.users.note(client, method);
-    return method === 'resources/subscribe' ? this.#subscribe(uri, client, said) : this.#unsubscribe(uri, client, said);
+    return method === SUBSCRIBE_RESOURCE ? this.#subscribe(uri, client, said) : this.#unsubscribe(uri, client, said);
   }
 
   /** Only the first subscriber of a resource causes a request to the server, and all of them get its result. */
@@ -146,20 +157,20 @@ export class UpstreamConnection {
   /** The same on behalf of a client, which gets the server's error. */
   async tellLevel(level: unknown): Promise<void> {
     if (isLogLevel(level)) await this.setLevel(level);
-    else await this.supervised.use((connected) => connected.call({ method: 'logging/setLevel', params: { level } }));
+    else await this.supervised.use((connected) => connected.call({ method: SET_LOG_LEVEL, params: { level } }));
   }
 
   /** Called when other roots are configured: a server that knows the old ones may ask again. */
   tellRootsChanged(): void {
     const { current } = this.supervised;
     if (!this.hasOurRoots || current?.server.dialect !== 'handshake') return;
-    current.notify('notifications/roots/list_changed').catch(() => {}); // a lost server asks when it is back
+    current.notify(ROOTS_CHANGED).catch(() => {}); // a lost server asks when it is back
   }
 
   /** Called when the connection opens. Subscribed clients count as users of the new one. */
   resetUsers(): void {
     this.users.clear();
-    for (const client of this.subscriptions.subscribers) this.users.note(client as ClientView, 'resources/subscribe');
+    for (const client of this.subscriptions.subscribers) this.users.note(client as ClientView, SUBSCRIBE_RESOURCE);
   }
 
   /** Reopens a lost connection that has subscribers, before a call needs it. */
@@ -185,12 +196,12 @@ export interface UpstreamConnectionOptions {
 
 /** These return what the server offers to everyone, or nothing. The gateway also sends them itself. */
 const IMPERSONAL: ReadonlySet<string> = new Set([
-  'tools/list',
-  'prompts/list',
-  'resources/list',
-  'resources/templates/list',
-  'capabilities',
-  'ping',
+  LIST_TOOLS,
+  LIST_PROMPTS,
+  LIST_RESOURCES,
+  LIST_TEMPLATES,
+  TELL_CAPABILITIES,
+  PING_PEER,
 ]);
 
 const SEVERAL = Symbol('several clients');

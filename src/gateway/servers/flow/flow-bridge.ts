@@ -5,6 +5,7 @@ import { isInteraction, isNotInteractive } from '../../../kernel/interaction.ts'
 import type { JsonObject, NotificationMessage } from '../../../kernel/message.ts';
 import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { Watcher } from '../../../kernel/target.ts';
+import { FLOW_CANCEL, FLOW_START } from '../../../kernel/methods.ts';
 import { isAnonymous } from '../../../kernel/base/anonymous.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { ProtocolError } from '../../../kernel/base/errors.ts';
@@ -71,7 +72,7 @@ export class FlowBridge {
       notify: (method, params) => void prompts.hear(method, params),
     };
     return this.#with(exchange, player, async (request) => {
-      const started = await request('interaction.start', toStart(exchange)).catch((thrown: unknown) => {
+      const started = await request(FLOW_START, toStart(exchange)).catch((thrown: unknown) => {
         return this.#notPlayed(thrown, tool);
       });
       if (!started) return undefined;
@@ -105,7 +106,7 @@ export class FlowBridge {
     const request: FlowToolSession['request'] = (method, params, isLast = false) => {
       const send = async (given = params): Promise<JsonObject> =>
         toPlainObject(await call.request({ method, params: given, ...(isLast && { signal: undefined }) }));
-      if (method === 'interaction.start') return sessions.start(player, send);
+      if (method === FLOW_START) return sessions.start(player, send);
       return sessions.goOn(player, { method, params, arrival: isOwn(method) ? exchange.arrival : undefined }, send);
     };
     try {
@@ -144,7 +145,7 @@ export class FlowBridge {
     for (const sessionId of sessions.of(client)) {
       sessions.forget(sessionId);
       const params = { sessionId, reason: GONE };
-      home.supervised.current?.call({ method: 'interaction.cancel', params }).catch(() => {}); // it may just have ended
+      home.supervised.current?.call({ method: FLOW_CANCEL, params }).catch(() => {}); // it may just have ended
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Exchange, Ask } from '../../../kernel/exchange.ts';
 import type { Prompt } from '../../../kernel/form/prompt.ts';
 import { isObject, present } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
+import { ELICIT_INPUT, FLOW_CANCEL } from '../../../kernel/methods.ts';
 import { cancelledBy } from '../../../kernel/base/cancelled-error.ts';
 import { ProtocolError } from '../../../kernel/base/errors.ts';
 import { rejectOnAbort } from '../../../kernel/base/timing.ts';
@@ -30,7 +31,7 @@ export async function runFlowTool(exchange: Exchange, stage: FlowToolSession): P
     return toResult(await rejectOnAbort(playing.play(), signal, () => cancelledBy(signal)));
   } catch (thrown) {
     const { sessionId } = stage.started;
-    await stage.request('interaction.cancel', { sessionId, reason: 'The call was given up' }, true).catch(() => {}); // it may have ended
+    await stage.request(FLOW_CANCEL, { sessionId, reason: 'The call was given up' }, true).catch(() => {}); // it may have ended
     if (!(thrown instanceof ProtocolError)) throw thrown;
     return { content: [{ type: 'text', text: thrown.message }], isError: true };
   }
@@ -61,7 +62,7 @@ type PromptAnswer = { value: unknown } | undefined;
 export function toPromptAsk(prompt: Prompt, problem: string | undefined): Ask {
   const message = [problem, prompt.message].filter(Boolean).join('\n');
   const params = { mode: 'form', message, requestedSchema: toSchema(prompt) };
-  return { method: 'elicitation/create', params, ...(prompt.type === 'file' && { page: true }) };
+  return { method: ELICIT_INPUT, params, ...(prompt.type === 'file' && { page: true }) };
 }
 
 /** Declining a yes-or-no question means no. */

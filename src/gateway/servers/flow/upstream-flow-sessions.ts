@@ -10,6 +10,17 @@ import type { Ask, ClientView } from '../../../kernel/exchange.ts';
 import { UNACKNOWLEDGED } from '../../../kernel/interaction.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { isObject } from '../../../kernel/message.ts';
+import {
+  FLOW_BACK,
+  FLOW_CANCEL,
+  FLOW_COMPLETE,
+  FLOW_CONTINUE,
+  FLOW_EDIT,
+  FLOW_RESPOND,
+  FLOW_START,
+  FLOW_STATE,
+  FLOW_WITHDRAWN,
+} from '../../../kernel/methods.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -54,9 +65,9 @@ const MAX_CLIENTS = 8;
 const NEXT_MS = 20_000;
 const RETRY_PROMPT_MS = 500;
 /** Requests that close the open question. */
-const ENDING = new Set(['interaction.respond', 'interaction.cancel', 'interaction.back']);
+const ENDING = new Set([FLOW_RESPOND, FLOW_CANCEL, FLOW_BACK]);
 /** Requests that are followed by a message. */
-const LEADING = new Set(['interaction.start', 'interaction.respond', 'interaction.back', 'interaction.edit']);
+const LEADING = new Set([FLOW_START, FLOW_RESPOND, FLOW_BACK, FLOW_EDIT]);
 
 export class UpstreamFlowSessions {
   readonly #clock: Clock;
@@ -82,7 +93,7 @@ export class UpstreamFlowSessions {
       const result = await started;
       const session = this.#sessions.get(String(result.sessionId));
       if (session) sending(session, result.initialPrompt, nextArrival());
-      return session ? await this.#withNext('interaction.start', session, result) : result;
+      return session ? await this.#withNext(FLOW_START, session, result) : result;
     } finally {
       this.#starting.delete(started);
     }
@@ -98,17 +109,17 @@ export class UpstreamFlowSessions {
     const session = this.#claim(sessionId, player);
     let result: JsonObject;
     try {
-      result = await call(method === 'interaction.respond' ? await withPromptId(params, session, arrival) : params);
+      result = await call(method === FLOW_RESPOND ? await withPromptId(params, session, arrival) : params);
     } catch (thrown) {
       if (isNew) this.forget(sessionId); // the server may not have it
       throw thrown;
     }
-    if (method === 'interaction.cancel') this.forget(sessionId);
+    if (method === FLOW_CANCEL) this.forget(sessionId);
     // The question is asked again under an id that the client may not have yet.
     if (result.accepted === false) session.sent.delete(recipientOf(player));
     else if (ENDING.has(method)) withdraw(session, { method, by: player });
     // The client chose the next question itself, so its id is unknown.
-    if (method === 'interaction.continue' && isObject(params.nextPrompt)) session.sent.clear();
+    if (method === FLOW_CONTINUE && isObject(params.nextPrompt)) session.sent.clear();
     sending(session, result.currentPrompt, player.tell && nextArrival());
     return this.#withNext(method, session, result);
   }
@@ -178,7 +189,7 @@ export class UpstreamFlowSessions {
   }
 
   async #nextFor(method: string, session: Session, next: unknown, result: JsonObject): Promise<JsonObject> {
-    const isFirst = method === 'interaction.start'; // no earlier question exists that it may answer
+    const isFirst = method === FLOW_START; // no earlier question exists that it may answer
     if (isObject(next)) {
       sending(session, promptOf(next), isFirst ? nextArrival() : undefined);
       return { next };
@@ -212,10 +223,10 @@ function recipientOf({ client, tell }: Player): unknown {
 
 /** Closes the question in the user's other clients. */
 function withdraw({ id: sessionId, sent }: Session, { method, by }: { method: string; by: Player }): void {
-  const reason = method === 'interaction.cancel' ? 'cancelled' : 'moved';
+  const reason = method === FLOW_CANCEL ? 'cancelled' : 'moved';
   for (const [to, { player, trail }] of sent.entries()) {
     if (to === recipientOf(by)) continue;
-    player.notify?.('interaction.withdrawn', { sessionId, promptId: trail.last?.promptId, reason });
+    player.notify?.(FLOW_WITHDRAWN, { sessionId, promptId: trail.last?.promptId, reason });
     sent.delete(to);
   }
 }
@@ -255,12 +266,12 @@ async function withPromptId(params: JsonObject, { sent, player }: Session, arriv
 }
 
 function nothingSent({ sessionId }: JsonObject, why: string): GatewayError {
-  const reason = `${why}; name a promptId, or call interaction.getState first`;
+  const reason = `${why}; name a promptId, or call ${FLOW_STATE} first`;
   return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'waiting_user', reason });
 }
 
 function isEnd({ method }: SessionMessage): boolean {
-  return method === 'interaction.complete';
+  return method === FLOW_COMPLETE;
 }
 
 function toTold(next: unknown, sessionId: unknown): SessionMessage | undefined {

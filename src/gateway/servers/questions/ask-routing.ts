@@ -11,7 +11,7 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView } from '../../../kernel/exchange.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
-import { CAPABILITY_BY_ASK } from '../../../kernel/methods.ts';
+import { CAPABILITY_BY_ASK, ELICIT_INPUT, LIST_ROOTS } from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { outcomeOf } from '../../../kernel/base/cancelled-error.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -191,7 +191,7 @@ export class AskRouting {
     if (suspects.length === 0 && !this.#hasForgotten) return this.#askClient(ask, signal);
     const isOwners = this.#isOwners(ask, suspects);
     if (!isOwners && !this.#isDeclared(ask)) throw cannotBeAsked(ask);
-    const isLesson = !isOwners || (suspects.length === 1 && ask.method === 'elicitation/create');
+    const isLesson = !isOwners || (suspects.length === 1 && ask.method === ELICIT_INPUT);
     for (const call of suspects) call.learnUnnamed(isLesson);
     if (isOwners) return withoutTimeouts(suspects, () => this.#askOwner(suspects, ask, signal));
     const [only] = suspects;
@@ -233,7 +233,7 @@ export class AskRouting {
   #isOwners({ method }: Ask, suspects: OpenCall[]): boolean {
     if (this.#options.isShared()) return false;
     // For a client without forms the call itself shows the question, so it has to be the right call.
-    const isElicited = method === 'elicitation/create';
+    const isElicited = method === ELICIT_INPUT;
     if (isElicited && suspects.some(({ client }) => client?.assisted?.elicitation)) return false;
     return this.#isOwn || suspects.every(({ client }) => client && client === suspects[0]?.client);
   }
@@ -362,7 +362,7 @@ class PostponedQuestions {
 
   /** Postpones only questions for roots: a form that appears during an unrelated call would confuse its user. */
   takes({ method }: Ask): boolean {
-    return method === 'roots/list' && this.#postponed.size < MAX_POSTPONED;
+    return method === LIST_ROOTS && this.#postponed.size < MAX_POSTPONED;
   }
 
   /** Rejects when no call comes in time, or when the client refuses. */

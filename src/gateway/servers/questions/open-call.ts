@@ -7,6 +7,7 @@ import { fieldOf, isResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { RequestTracker, SentRequest, UnattributedChange } from '../../../kernel/server-view.ts';
 import { hasEnded } from '../../../kernel/target.ts';
 import type { TaskState } from '../../../kernel/target.ts';
+import { CALL_TOOL, CANCEL_TASK, GET_TASK, GET_TASK_RESULT } from '../../../kernel/methods.ts';
 import { LinkedNode } from '../../../kernel/containers/linked-list.ts';
 import type { AskRouting, AskHandler } from './ask-routing.ts';
 
@@ -101,9 +102,9 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
 
   #endsTask(result: unknown): boolean {
     const { method } = this;
-    if (method === 'tasks/get')
+    if (method === GET_TASK)
       return isResultObject(result) && hasEnded({ status: fieldOf(result, 'status') as TaskState['status'] });
-    return method === 'tasks/result' || method === 'tasks/cancel';
+    return method === GET_TASK_RESULT || method === CANCEL_TASK;
   }
 }
 
@@ -144,7 +145,7 @@ export class CallHabits {
 
 /** The tool, prompt or resource that a call is about. */
 export function subjectOf({ method, params }: Pick<Exchange, 'method' | 'params'>): string {
-  if (method === 'tools/call') return String(params.name);
+  if (method === CALL_TOOL) return String(params.name);
   const about = params.name ?? params.uri;
   return about === undefined ? `${method} ` : `${method} ${String(about)}`;
 }

@@ -4,6 +4,7 @@
 import type { Ask, Exchange } from '../../../kernel/exchange.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
+import { CALL_TOOL, ELICIT_INPUT } from '../../../kernel/methods.ts';
 import { cancelledBy } from '../../../kernel/base/cancelled-error.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import type { Abortable } from '../../../kernel/base/cancellation.ts';
@@ -47,8 +48,7 @@ export function isToBeAsked(exchange: Exchange): boolean {
   const { dialect, capabilities } = exchange.client;
   if (dialect === 'stateless') return true;
   return (
-    capabilities.elicitation?.url === undefined &&
-    exchange.canAsk({ method: 'elicitation/create', params: { mode: 'url' } })
+    capabilities.elicitation?.url === undefined && exchange.canAsk({ method: ELICIT_INPUT, params: { mode: 'url' } })
   );
 }
 
@@ -64,12 +64,12 @@ function namesOf({ elicitationId, url }: JsonObject): string[] {
 }
 
 function toAsk({ message, url, elicitationId }: JsonObject, key: string): Ask {
-  return { method: 'elicitation/create', params: { mode: 'url', message, url, elicitationId }, key: `url-${key}` };
+  return { method: ELICIT_INPUT, params: { mode: 'url', message, url, elicitationId }, key: `url-${key}` };
 }
 
 export function notDone({ method }: Exchange, error: ProtocolError, { action }: JsonObject): JsonObject {
   const reason = `${error.message} (${String(action)})`;
-  if (method !== 'tools/call') throw new GatewayError('ASK_REFUSED', { method: 'elicitation/create', reason });
+  if (method !== CALL_TOOL) throw new GatewayError('ASK_REFUSED', { method: ELICIT_INPUT, reason });
   return { content: [{ type: 'text', text: reason }], isError: true };
 }
 

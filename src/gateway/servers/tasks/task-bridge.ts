@@ -10,6 +10,14 @@ import type { OutgoingCall, ServerView } from '../../../kernel/server-view.ts';
 import type { Change, TaskState } from '../../../kernel/target.ts';
 import { pages } from '../../../kernel/pages.ts';
 import type { ToolFacts } from '../../../kernel/tool-facts.ts';
+import {
+  CANCEL_TASK,
+  GET_TASK,
+  GET_TASK_RESULT,
+  LIST_TASKS,
+  LIST_TOOLS,
+  UPDATE_TASK,
+} from '../../../kernel/methods.ts';
 import { cancelledBy } from '../../../kernel/base/cancelled-error.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { Limits } from '../../../kernel/base/limits.ts';
@@ -80,15 +88,15 @@ export class TaskBridge {
   async handle(exchange: Exchange, server: ServerView): Promise<ResultObject> {
     if (!isCrossing(exchange.client, server)) return this.#send(exchange);
     switch (exchange.method) {
-      case 'tasks/get':
+      case GET_TASK:
         return this.#tasks.get(exchange);
-      case 'tasks/list':
+      case LIST_TASKS:
         return this.#tasks.list(exchange);
-      case 'tasks/update':
+      case UPDATE_TASK:
         return this.#tasks.update(exchange);
-      case 'tasks/cancel':
+      case CANCEL_TASK:
         return this.#tasks.cancel(exchange);
-      case 'tasks/result':
+      case GET_TASK_RESULT:
         return this.#tasks.result(exchange);
       default:
         throw new GatewayError('METHOD_NOT_FOUND', { method: exchange.method });
@@ -208,7 +216,7 @@ export class TaskBridge {
     const tools = this.#options.tools(exchange.client);
     const name = String(exchange.params.name);
     const fetch = async (params: JsonObject) => {
-      const list = new InternalExchange('tools/list', params, exchange.client, exchange.signal);
+      const list = new InternalExchange(LIST_TOOLS, params, exchange.client, exchange.signal);
       const page = toPlainObject(await this.#send(list));
       tools.learn(page, params.cursor === undefined);
       return page;
@@ -243,11 +251,11 @@ class AwaitedTask {
     followed.set(taskId, this.#say);
     try {
       if (signal.aborted) throw cancelledBy(signal);
-      return withoutRelated(toPlainObject(await send({ method: 'tasks/result', params: { taskId }, signal })));
+      return withoutRelated(toPlainObject(await send({ method: GET_TASK_RESULT, params: { taskId }, signal })));
     } catch (thrown) {
       // A task that has just ended cannot be cancelled.
       if (signal.aborted) {
-        await send({ method: 'tasks/cancel', params: { taskId }, signal: undefined }).catch(() => {});
+        await send({ method: CANCEL_TASK, params: { taskId }, signal: undefined }).catch(() => {});
       }
       throw thrown;
     } finally {
@@ -267,7 +275,7 @@ class AwaitedTask {
   /** Reads the task's status first: if it has a message, the call becomes a task, and its questions belong to that task. */
   async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const params = { taskId: this.#taskId };
-    const state = this.#taskId && (await this.#send?.({ method: 'tasks/get', params }).catch(() => undefined));
+    const state = this.#taskId && (await this.#send?.({ method: GET_TASK, params }).catch(() => undefined));
     const message = state ? fieldOf(state, 'statusMessage') : undefined;
     if (typeof message === 'string') this.#say(message);
     return this.#exchange.ask(withoutTask(ask), signal);

@@ -3,6 +3,7 @@
 import type { Identity } from '../../../kernel/exchange.ts';
 import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../../kernel/message.ts';
 import type { Message, RequestId, RequestMessage } from '../../../kernel/message.ts';
+import { DISCOVER_SERVER, INITIALIZE } from '../../../kernel/methods.ts';
 import { LOCAL } from '../../../kernel/base/anonymous.ts';
 import { DeadlineList } from '../../../kernel/base/clock.ts';
 import { CLIENT_GONE, CONNECTION_CLOSED } from '../../../kernel/base/cancellation.ts';
@@ -194,7 +195,7 @@ export class StreamableHttp {
     if (incoming.kind === 'refused') return answerRefusal(incoming, outlet);
     const message = incoming.kind === 'message' ? incoming.message : undefined;
     if (message && !isRequest(message)) throw new GatewayError('SESSION_MISSING');
-    if (message?.method === 'initialize') return this.#initialize(visit, message, accepted);
+    if (message?.method === INITIALIZE) return this.#initialize(visit, message, accepted);
     checkOpeningVersion(visit.request.headers['mcp-protocol-version'] as string | undefined, this.#context);
     const nobody = new Conversation(this.#context, 'nobody', { send: () => {} }, { onExit: () => {} });
     if (incoming.kind === 'message') nobody.receive(incoming.message, outlet);
@@ -317,7 +318,7 @@ function asksWhatIsOffered(incoming: ParsedInput): Message | undefined {
   if (incoming.kind !== 'message' || !isRequest(incoming.message)) return undefined;
   const { message } = incoming;
   const { method } = message;
-  return method === 'initialize' || method === 'server/discover' || isEndless(message) ? message : undefined;
+  return method === INITIALIZE || method === DISCOVER_SERVER || isEndless(message) ? message : undefined;
 }
 
 export function isJson(contentType: string | undefined): boolean {

@@ -10,6 +10,15 @@ import { readResponse } from '../../../../kernel/form/prompt.ts';
 import { isUnacknowledged } from '../../../../kernel/interaction.ts';
 import { present, readOptionalString, toInvalid } from '../../../../kernel/message.ts';
 import type { JsonObject } from '../../../../kernel/message.ts';
+import {
+  FLOW_CANCEL,
+  FLOW_COMPLETE,
+  FLOW_CONTINUE,
+  FLOW_EXTEND,
+  FLOW_PROMPT,
+  FLOW_RESPOND,
+  FLOW_STATE,
+} from '../../../../kernel/methods.ts';
 import { CancelledByPeer } from '../../../../kernel/base/cancellation.ts';
 import type { Clock } from '../../../../kernel/base/clock.ts';
 import { sha256 } from '../../../../kernel/crypto/lazy-crypto.ts';
@@ -83,23 +92,23 @@ export class EmulatedSession {
   /** Answers a client's request about the session. Requests that only a tool's owner may make are refused. */
   handle(method: string, params: JsonObject): JsonObject {
     switch (method) {
-      case 'interaction.respond':
+      case FLOW_RESPOND:
         return this.respond(readGiven(params), {
           promptId: readOptionalString(params, 'promptId'),
           isUnacknowledged: isUnacknowledged(params),
           isUnproven: saysUnproven(params),
         });
-      case 'interaction.cancel':
+      case FLOW_CANCEL:
         this.cancel(new CancelledByPeer(present({ reason: readOptionalString(params, 'reason') })));
         return { cancelled: true };
-      case 'interaction.getState':
+      case FLOW_STATE:
         return this.view();
-      case 'interaction.extend':
+      case FLOW_EXTEND:
         if (this.#isExpired || this.#state === 'cancelled') this.#next('cancel'); // throws
         this.#touch();
         return { extended: true, expiresAt: this.expiresAt };
-      case 'interaction.continue':
-      case 'interaction.complete': {
+      case FLOW_CONTINUE:
+      case FLOW_COMPLETE: {
         const { id: sessionId } = this.options;
         const reason = 'the tool goes on itself';
         throw new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state: 'called', reason });
@@ -151,7 +160,7 @@ export class EmulatedSession {
     const { id: sessionId, tell, outcomes } = this.options;
     const outcome = { result, ...(summary !== undefined && { summary }) };
     outcomes.keep(sessionId, outcome);
-    tell({ method: 'interaction.complete', params: { sessionId, ...outcome } }); // also one that is too large to be kept
+    tell({ method: FLOW_COMPLETE, params: { sessionId, ...outcome } }); // also one that is too large to be kept
   }
 
   /** The current state, for a client that repeats its start. */
@@ -224,7 +233,7 @@ export class EmulatedSession {
   #tellOutcome(): boolean {
     const { id: sessionId, tell, outcomes } = this.options;
     const outcome = outcomes.get(sessionId);
-    if (outcome) tell({ method: 'interaction.complete', params: { sessionId, ...outcome } });
+    if (outcome) tell({ method: FLOW_COMPLETE, params: { sessionId, ...outcome } });
     return outcome !== undefined;
   }
 
@@ -255,7 +264,7 @@ export class EmulatedSession {
     this.#touch();
     this.#step = undefined;
     const { id: sessionId } = this.options;
-    this.options.tell({ method: 'interaction.prompt', params: { sessionId, prompt, ...(step && { progress: step }) } });
+    this.options.tell({ method: FLOW_PROMPT, params: { sessionId, prompt, ...(step && { progress: step }) } });
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Ask } from '../../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../../kernel/message.ts';
 import { present } from '../../../../kernel/message.ts';
+import { ELICIT_INPUT } from '../../../../kernel/methods.ts';
 import { checkWritten } from '../../../../kernel/form/validate-answer.ts';
 import { isForPageOnly, toSchemaFields } from '../../../../kernel/form/schema-field.ts';
 import type { SchemaField } from '../../../../kernel/form/schema-field.ts';
@@ -17,7 +18,7 @@ export interface FieldPrompt {
 
 /** Whether prompts can ask this question. */
 export function isPromptable({ method, params = {}, page }: Ask): boolean {
-  if (method !== 'elicitation/create' || page) return false;
+  if (method !== ELICIT_INPUT || page) return false;
   return params.mode === 'url' || !isForPageOnly(params.requestedSchema);
 }
 

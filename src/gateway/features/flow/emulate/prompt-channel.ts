@@ -7,6 +7,7 @@ import { START_ID } from '../../../../kernel/interaction.ts';
 import { isObject } from '../../../../kernel/message.ts';
 import type { JsonObject } from '../../../../kernel/message.ts';
 import type { Watcher } from '../../../../kernel/target.ts';
+import { CALL_TOOL, ELICIT_INPUT } from '../../../../kernel/methods.ts';
 import { GatewayError } from '../../../../kernel/base/errors.ts';
 import type { EmulatedSession } from './emulated-session.ts';
 import { isPromptable } from './form-prompts.ts';
@@ -57,7 +58,7 @@ export function emulatedExchange(
 ): Exchange {
   const { id, client, trace, logLevel, wantsProgress, ownTool, audited } = origin;
   const request = new InternalExchange(
-    'tools/call',
+    CALL_TOOL,
     { name: session.options.tool, arguments: args, ...ownMeta(origin.params) },
     client,
     session.signal,
@@ -80,7 +81,7 @@ function ownMeta({ _meta: meta }: JsonObject): JsonObject {
 
 function toChannel(origin: Exchange, session: EmulatedSession, watcher: Watcher | undefined): ChannelPart {
   const reachesClient = (ask: Ask): boolean =>
-    ask.method !== 'elicitation/create' && watcher?.ask !== undefined && origin.canAsk(ask);
+    ask.method !== ELICIT_INPUT && watcher?.ask !== undefined && origin.canAsk(ask);
   return {
     notify: (method, params) => watcher?.notify?.(method, params),
     progress: (progress) => session.progress(progress),

@@ -24,10 +24,14 @@ interface PipelineLayers {
 
 /** `servers`: one server, or many behind their steps. */
 export function createPipeline(servers: Target, layers: PipelineLayers): Target {
-  const { audit = passOn, observe = passOn, rate = passOn, flows = passOn, questions = passOn } = layers;
-  return audit(observe(rate(flows(questions(servers)))));
+  const { audit, observe, rate, flows, questions } = layers;
+  return behindLayers(
+    servers,
+    [audit, observe, rate, flows, questions].flatMap((layer) => layer ?? []),
+  );
 }
 
-function passOn(next: Target): Target {
-  return next;
+/** `layers`: outermost first. */
+export function behindLayers(servers: Target, layers: readonly Layer[]): Target {
+  return layers.reduceRight((inner, layer) => layer(inner), servers);
 }

@@ -48,6 +48,19 @@ describe('a caller', () => {
     expect(isRefused(await callFrom('127.0.0.3', gateway.url))).toBe(false);
   });
 
+  test('gets other rates while connected when the options change, and a rate that cannot be read changes nothing', async () => {
+    await using gateway = await withRate({ perCaller: '1/h' });
+    const session = await openSession(gateway.url);
+    const call = () => session.call('one__one_echo', { text: 'x' });
+    expect(refusals(await times(2, call))).toBe(1);
+    gateway.gateway.update({ rate: { tools: { one_echo: '2/h' } } });
+    expect(refusals(await times(3, call))).toBe(1);
+    expect(() => gateway.gateway.update({ rate: { perCaller: 'often' } })).toThrow('rate.perCaller');
+    expect(refusals(await times(2, call))).toBe(2);
+    gateway.gateway.update({ rate: {} });
+    expect(refusals(await times(3, call))).toBe(0);
+  });
+
   test('gets no further allowance by new sessions, other paths, the other era or a WebSocket', async () => {
     await using gateway = await withRate({ perCaller: '6/h' });
     const { url } = gateway;

@@ -15,6 +15,8 @@ export interface GatewayUpdate {
   /** Absent: unchanged. */
   rules?: NonNullable<ParleyConfig['rules']>;
   /** Absent: unchanged. */
+  rate?: NonNullable<ParleyConfig['rate']>;
+  /** Absent: unchanged. */
   roots?: ParleyConfig['roots'];
   /** Absent: unchanged, with their state. */
   steps?: Step[];
@@ -52,6 +54,7 @@ export async function applyConfig(
       names: next.names,
       ...roots,
       ...(different.rules && { rules: next.rules ?? [] }),
+      ...(different.rate && { rate: next.rate ?? {} }),
       ...(steps && { steps: steps.steps }),
     });
   } catch (thrown) {

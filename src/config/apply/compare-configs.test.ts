@@ -21,6 +21,7 @@ describe('the difference of two configurations', () => {
       groups: false,
       names: false,
       roots: false,
+      rate: false,
       restart: [],
     });
   });

@@ -14,6 +14,7 @@ export interface ConfigDifference {
   groups: boolean;
   names: boolean;
   roots: boolean;
+  rate: boolean;
   /** Keys that take effect at the next start of Parley. */
   restart: (keyof ParleyConfig)[];
 }
@@ -21,7 +22,6 @@ export interface ConfigDifference {
 const AT_START = [
   'listen',
   'limits',
-  'rate',
   'keys',
   'ask',
   'publicUrl',
@@ -49,6 +49,7 @@ export function compareConfigs(previous: ParleyConfig, next: ParleyConfig): Conf
     groups: differs('groups'),
     names: differs('names'),
     roots: differs('roots'),
+    rate: differs('rate'),
     restart: [...AT_START.filter(differs), ...(declaresRootsDifferently(previous, next) ? (['roots'] as const) : [])],
   };
 }

@@ -150,3 +150,10 @@ class Chain implements ChainContext {
     return (run) => run.run(place);
   }
 }
+
+/** Puts these steps inside of all others, but for those that keep answers: what they have kept is judged like what a server answers. */
+export function withInnermost(steps: Step[], innermost: readonly Step[]): Step[] {
+  if (innermost.length === 0) return steps;
+  const kept = steps.filter(({ keepsAnswers }) => keepsAnswers);
+  return [...steps.filter((step) => !kept.includes(step)), ...innermost, ...kept];
+}

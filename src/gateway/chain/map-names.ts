@@ -374,3 +374,8 @@ class NameTable {
     return this.#shown.has(own) ? this.#shown.get(own) : this.#map({ name: own }, originOf?.(own))?.name;
   }
 }
+
+/** Refuses names that no list has shown: scopes and rates go by names, and cannot know what a server would make of another spelling. */
+export function onlyListed(): Step {
+  return mapNames({ name: 'listed tools', strict: true, tools: (tool) => tool });
+}

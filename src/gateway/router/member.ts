@@ -9,6 +9,8 @@ export interface Member {
   readonly target: Target;
   /** The configuration it was made from, to detect changes. */
   readonly entry?: unknown;
+  /** The settings of the server; each feature knows its own. */
+  readonly settings?: object | undefined;
 }
 
 /** Forwards the exchange to this member; steps can see which one. */

@@ -40,11 +40,6 @@ export function serverRules(byServer: ReadonlyMap<string, ToolRules>): Step[] {
   ];
 }
 
-/** Refuses names that no list has shown: scopes and rates go by names, and cannot know what a server would make of another spelling. */
-export function onlyListed(): Step {
-  return mapNames({ name: 'listed tools', strict: true, tools: (tool) => tool });
-}
-
 function readRules(server: string, rules: ToolRules): ToolRules {
   const option = `servers.${server}.tools`;
   withDefaults(option, rules, { allow: [], deny: [], approve: undefined });

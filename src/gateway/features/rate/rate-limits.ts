@@ -48,25 +48,40 @@ interface RatedMember {
 }
 
 export class RateLimits {
-  readonly #options: RateOptions;
   readonly #clock: Clock;
+  #options: RateOptions;
   /** They stay when a gateway's servers or steps are replaced. */
   readonly #servers = new Map<string, RatedMember>();
-  /** Counts the requests of callers; undefined without such a rate. */
-  readonly layer: Layer | undefined;
+  #perCaller: ConfiguredRate | undefined;
+  /** Counts the requests of callers. */
+  readonly layer: Layer = (next) => new CallerRate(next, () => this.#perCaller);
 
   constructor(options: RateOptions = {}, clock: Clock) {
-    this.#options = options;
     this.#clock = clock;
-    const { perCaller } = options;
-    const rate = perCaller && new ConfiguredRate(perCaller, 'rate.perCaller', { what: 'this gateway', clock });
-    this.layer = rate ? (next) => new CallerRate(next, rate) : undefined;
+    this.#options = options;
+    this.#perCaller = this.#toPerCaller(options);
+  }
+
+  get options(): RateOptions {
+    return this.#options;
+  }
+
+  /** Every count starts again. Throws BAD_OPTION, and then nothing changes. */
+  set options(options: RateOptions) {
+    this.#perCaller = this.#toPerCaller(options);
+    this.#options = options;
+    this.#servers.clear();
+  }
+
+  #toPerCaller({ perCaller }: RateOptions): ConfiguredRate | undefined {
+    if (perCaller === undefined) return undefined;
+    return new ConfiguredRate(perCaller, 'rate.perCaller', { what: 'this gateway', clock: this.#clock });
   }
 
   /** The member as it is, if there are no rates for it. */
   member(member: Member): Member {
-    const { name, target, entry } = member;
-    const own = (entry as { rate?: RateOptions }).rate;
+    const { name, target } = member;
+    const own = rateOf(member);
     let known = this.#servers.get(name);
     if (known?.own !== own || known?.target !== target) {
       const rates = known && known.own === own ? known.rates : this.#create(name, own);
@@ -93,19 +108,29 @@ export class RateLimits {
   }
 }
 
-class CallerRate extends TargetLayer {
-  readonly #rate: ConfiguredRate;
+/** Whether tools have rates of their own. */
+export function hasToolRates(forAll: RateOptions | undefined, members: readonly Member[]): boolean {
+  return [forAll, ...members.map(rateOf)].some((rate) => rate?.tools !== undefined);
+}
 
-  constructor(target: Target, rate: ConfiguredRate) {
+function rateOf({ settings = {} }: Member): RateOptions | undefined {
+  return (settings as { rate?: RateOptions }).rate;
+}
+
+class CallerRate extends TargetLayer {
+  readonly #rate: () => ConfiguredRate | undefined;
+
+  constructor(target: Target, rate: () => ConfiguredRate | undefined) {
     super(target);
     this.#rate = rate;
   }
 
   override handle(exchange: Exchange): HandleResult {
-    if (!isFollowUp(exchange.method) && exchange.resumed?.state === undefined) {
+    const rate = this.#rate();
+    if (rate && !isFollowUp(exchange.method) && exchange.resumed?.state === undefined) {
       const caller = callerOfClient(exchange.client);
-      this.#rate.check(caller);
-      this.#rate.count(caller);
+      rate.check(caller);
+      rate.count(caller);
     }
     return this.target.handle(exchange);
   }

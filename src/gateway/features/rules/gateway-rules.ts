@@ -63,13 +63,6 @@ export class GatewayRules {
   }
 }
 
-/** Outermost first. What a step has kept is judged like what a server answers. */
-export function withRules(steps: Step[], rules: readonly Step[]): Step[] {
-  if (rules.length === 0) return steps;
-  const kept = steps.filter(({ keepsAnswers }) => keepsAnswers);
-  return [...steps.filter((step) => !kept.includes(step)), ...rules, ...kept];
-}
-
 /** A change goes to all clients, so it names nothing that one of them may not see. */
 export function withoutNames(change: Change): Change {
   return change.kind === 'tools' ? { kind: 'tools' } : change;

@@ -1,0 +1,33 @@
+// What a gateway is made with if its options do not say.
+import type { Implementation } from '@modelcontextprotocol/client';
+import { systemClock } from '../kernel/base/clock.ts';
+import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
+import { toSafeLog } from '../kernel/base/log.ts';
+import { randomId } from '../kernel/crypto/ids.ts';
+import { createSealer } from '../kernel/crypto/seal.ts';
+import { keysFrom } from '../kernel/crypto/state-keys.ts';
+import { version as ownVersion } from '../kernel/version.ts';
+import { createLogin } from '../mcp/listen/login.ts';
+import type { Login } from '../mcp/listen/login.ts';
+import { loadFrontPages } from '../people/load-front-pages.ts';
+import { neededScopesOf } from './features/scopes/require-scopes.ts';
+import type { CompleteOptions, GatewayOptions } from './gateway-options.ts';
+
+export function completeOptions(options: GatewayOptions): CompleteOptions {
+  const { clock = systemClock, id = randomId() } = options;
+  const log = toSafeLog(options.log);
+  const sealer = options.sealer ?? createSealer(keysFrom(options, log));
+  return { ...options, log, clock, sealer, id, limits: { ...DEFAULT_LIMITS, ...options.limits } };
+}
+
+/** How the gateway introduces itself. */
+export function infoOf({ name = 'mcp-parley', version = ownVersion() }: GatewayOptions): Implementation {
+  return { name, version };
+}
+
+/** Who may call; undefined: everybody. `base`: the URL of the pages. */
+export function toLogin(options: CompleteOptions, base: () => Promise<string | undefined>): Login | undefined {
+  const { log, clock, sealer, audit, auth } = options;
+  const neededScopes = neededScopesOf(auth?.toolScopes);
+  return createLogin(options, { log, clock, audit, loadFrontPages, visitors: { sealer, base }, neededScopes });
+}

@@ -1,0 +1,78 @@
+// The features of one gateway, in their order.
+import type { HttpHandler } from '../kernel/base/http.ts';
+import type { Log } from '../kernel/base/log.ts';
+import type { Step } from '../kernel/step.ts';
+import type { Layer } from '../kernel/target.ts';
+import { onlyListed } from './chain/map-names.ts';
+import { FEATURES } from './features/index.ts';
+import type { FeatureOptions } from './features/index.ts';
+import type { CommonOptions, Feature, GatewayContext, OpenedServer, OpenServer } from './features/feature.ts';
+import type { Member } from './router/member.ts';
+import type { UpstreamTargetOptions } from './servers/target-options.ts';
+import type { UpstreamTarget } from './servers/upstream-target.ts';
+
+export class FeatureSet {
+  readonly #features: readonly Feature[];
+
+  constructor(options: FeatureOptions & CommonOptions, context: GatewayContext) {
+    this.#features = FEATURES.flatMap((kind) => kind.create(options, context) ?? []);
+  }
+
+  /** Outermost first. */
+  get layers(): Layer[] {
+    return this.#features.flatMap(({ layer }) => layer ?? []);
+  }
+
+  get ready(): Promise<unknown> {
+    return Promise.all(this.#features.flatMap(({ ready }) => ready ?? []));
+  }
+
+  /** The steps of the features for these servers, outermost first. */
+  stepsFor(members: readonly Member[]): Step[] {
+    const isByName = this.#features.some((feature) => feature.goesByName?.(members));
+    const steps = this.#features.flatMap((feature) => feature.steps?.(members) ?? []);
+    return isByName ? [onlyListed(), ...steps] : steps;
+  }
+
+  /** The members as features wrap them. */
+  wrap(members: readonly Member[]): Member[] {
+    const inward = this.#features.toReversed();
+    return members.map((member) => inward.reduce((inner, feature) => feature.member?.(inner) ?? inner, member));
+  }
+
+  serverLog(log: Log, server: string): Log {
+    return this.#features.reduce((heard, feature) => feature.serverLog?.(heard, server) ?? heard, log);
+  }
+
+  /** Opens a server as the features want it opened. */
+  open(server: Omit<OpenedServer, 'isPerUser'>, create: (options: Partial<UpstreamTargetOptions>) => UpstreamTarget) {
+    const opened = { ...server, isPerUser: this.#features.some((feature) => feature.isPerUser?.(server)) };
+    const options = Object.assign({}, ...this.#features.map((feature) => feature.opening?.(opened)));
+    const open: OpenServer = (more) => create({ ...options, ...more });
+    for (const feature of this.#features) {
+      const target = feature.target?.(opened, open);
+      if (target) return target;
+    }
+    return open();
+  }
+
+  pages(isPrivate: boolean): Record<string, HttpHandler> {
+    return Object.assign({}, ...this.#features.map((feature) => feature.pages?.(isPrivate))) as Record<
+      string,
+      HttpHandler
+    >;
+  }
+
+  get openPages(): Record<string, HttpHandler> {
+    return Object.assign({}, ...this.#features.map(({ openPages }) => openPages)) as Record<string, HttpHandler>;
+  }
+
+  /** Whether steps of features are others now. */
+  update(options: object): boolean {
+    return this.#features.map((feature) => feature.update?.(options) ?? false).includes(true);
+  }
+
+  close(): void {
+    for (const feature of this.#features) feature.close?.();
+  }
+}

@@ -1,0 +1,35 @@
+// The logins of the gateway and of its users at servers.
+import type { Credentials, LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
+import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts';
+import { defineFeature } from '../feature.ts';
+import { AccountLogins } from './account-logins.ts';
+import { AccountTarget } from './account-target.ts';
+
+export interface AccountsFeatureOptions {
+  /** The login at a server, if not only for the life of this process; called once for each server with HTTP. */
+  loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
+  /** Headers for the requests of a user to a server. Servers with HTTP have an account for each user then. */
+  credentials?: Credentials | undefined;
+}
+
+export interface AccountSettings {
+  /** Whose account is used there. `user`: everybody logs in for themselves, and shares nothing. Default: one for all. */
+  account?: 'user' | 'shared' | undefined;
+}
+
+export const accounts = defineFeature<AccountsFeatureOptions>({
+  name: 'accounts',
+  create(options, { people, ...around }) {
+    const logins = new AccountLogins(options, { ...around, host: () => people.pageEndpoint.host });
+    return {
+      openPages: logins.pages,
+      isPerUser: ({ name, address, settings }) =>
+        logins.isPerUser(name, address, (settings as AccountSettings).account),
+      target: ({ name, address, isPerUser }, open) =>
+        isPerUser
+          ? new AccountTarget({ name, create: (account) => open(logins.loginAt(name, address, account)) })
+          : open(logins.loginAt(name, address)),
+      close: () => logins.close(),
+    };
+  },
+});

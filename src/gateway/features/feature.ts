@@ -1,0 +1,105 @@
+// What a feature of a gateway is: a folder of features/ whose feature.ts makes one of these, and its line in features/index.ts. Whatever it
+// leaves out, it does not touch.
+import type { RecordAudit } from '../../kernel/audit.ts';
+import type { HttpHandler } from '../../kernel/base/http.ts';
+import type { Clock } from '../../kernel/base/clock.ts';
+import type { Limits } from '../../kernel/base/limits.ts';
+import type { Log } from '../../kernel/base/log.ts';
+import type { Sealer } from '../../kernel/crypto/seal.ts';
+import type { Step } from '../../kernel/step.ts';
+import type { Layer } from '../../kernel/target.ts';
+import type { Address } from '../../mcp/connect/address.ts';
+import type { AuthOptions } from '../../mcp/listen/auth/auth-options.ts';
+import type { Identify } from '../../mcp/listen/identify.ts';
+import type { Login } from '../../mcp/listen/login.ts';
+import type { HumanChannel } from '../../people/human-channel.ts';
+import type { Member } from '../router/member.ts';
+import type { ServerTarget, UpstreamTargetOptions } from '../servers/target-options.ts';
+import type { UpstreamTarget } from '../servers/upstream-target.ts';
+
+/** What every feature is built with. */
+export interface GatewayContext {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly limits: Limits;
+  readonly sealer: Sealer;
+  readonly audit: RecordAudit | undefined;
+  /** How people are asked. */
+  readonly people: HumanChannel;
+  /** Who may call; undefined: everybody. */
+  readonly login: Login | undefined;
+  readonly gateway: GatewayView;
+}
+
+/** A gateway as it is at the moment. */
+export interface GatewayView {
+  readonly members: readonly Member[];
+  /** The names of all servers. */
+  readonly servers: readonly string[];
+  /** Calls that wait for an answer of their user. */
+  readonly parked: number;
+}
+
+/** A server that is about to be opened. */
+export interface OpenedServer {
+  readonly name: string;
+  readonly address: Address;
+  /** Its settings in `servers`; each feature knows its own. */
+  readonly settings: object;
+  /** Whether every user has an account there. */
+  readonly isPerUser: boolean;
+  readonly log: Log;
+}
+
+/** Opens the server; with further options, if they are given. */
+export type OpenServer = (options?: Partial<UpstreamTargetOptions>) => UpstreamTarget;
+
+export interface Feature {
+  /** Wraps what clients send. The first feature of the list is outermost. */
+  readonly layer?: Layer | undefined;
+  /** Its steps for these servers, inside of all configured ones. */
+  steps?(members: readonly Member[]): readonly Step[];
+  /** Whether it judges tools by their names, so that only names count that a list has shown. */
+  goesByName?(members: readonly Member[]): boolean;
+  /** Wraps a server: what the gateway sends to it, and what comes back. */
+  member?(member: Member): Member;
+  /** Throws if its settings cannot be. */
+  isPerUser?(server: Omit<OpenedServer, 'isPerUser'>): boolean;
+  /** Hears what is logged about a server. */
+  serverLog?(log: Log, server: string): Log;
+  /** How a server is opened. */
+  opening?(server: OpenedServer): Partial<UpstreamTargetOptions>;
+  /** What stands for a server; undefined: leave that to the next feature, and in the end to one connected target. */
+  target?(server: OpenedServer, open: OpenServer): ServerTarget | undefined;
+  /** Pages of a port. `isPrivate`: only programs of this machine reach it. */
+  pages?(isPrivate: boolean): Readonly<Record<string, HttpHandler>>;
+  /** Pages whose URL is enough to open them. */
+  readonly openPages?: Readonly<Record<string, HttpHandler>> | undefined;
+  /** Rejects if it cannot do what it is there for; nobody is served before. */
+  readonly ready?: Promise<unknown> | undefined;
+  /** Takes other options while clients are connected; those that are left out stay. True: its steps are others now. */
+  update?(options: object): boolean;
+  close?(): void;
+}
+
+/** Options of createGateway that belong to no feature, and that features may read. */
+export interface CommonOptions {
+  auth?: AuthOptions | undefined;
+  identify?: Identify | undefined;
+  publicUrl?: string | undefined;
+  stateFolder?: string | undefined;
+  pairedAs?: string | undefined;
+  name?: string | undefined;
+}
+
+/** `Options`: those of createGateway that are its own. */
+export interface FeatureKind<Options extends object> {
+  readonly name: string;
+  /** Undefined: these options ask for nothing. */
+  create(options: Options & CommonOptions, context: GatewayContext): Feature | undefined;
+}
+
+/** A kind whose options are checked where it is defined. */
+export function defineFeature<Options extends object>(kind: FeatureKind<Options>): FeatureKind<Options> {
+  return kind;
+}

@@ -1,0 +1,30 @@
+// How often callers may call.
+import { defineFeature } from '../feature.ts';
+import { RateLimits, hasToolRates } from './rate-limits.ts';
+import type { RateOptions } from './rate-limits.ts';
+
+export interface RateFeatureOptions {
+  /** How often callers may call. Default: as often as they like. */
+  rate?: RateOptions | undefined;
+}
+
+export interface RateSettings {
+  /** How often callers may call it. */
+  rate?: RateOptions | undefined;
+}
+
+export const rate = defineFeature<RateFeatureOptions>({
+  name: 'rate',
+  create({ rate: options }, { clock }) {
+    const limits = new RateLimits(options, clock);
+    return {
+      layer: limits.layer,
+      member: (member) => limits.member(member),
+      goesByName: (members) => hasToolRates(limits.options, members),
+      update({ rate: next }: RateFeatureOptions) {
+        if (next) limits.options = next;
+        return next !== undefined;
+      },
+    };
+  },
+});

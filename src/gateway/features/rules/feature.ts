@@ -1,0 +1,39 @@
+// What clients may use, judged for each request.
+import type { Member } from '../../router/member.ts';
+import { defineFeature } from '../feature.ts';
+import { GatewayRules } from './gateway-rules.ts';
+import type { RuleOptions } from './rule.ts';
+
+export interface RulesFeatureOptions {
+  /** What clients may use, judged for each request: the first rule that matches decides. */
+  rules?: readonly RuleOptions[] | undefined;
+}
+
+export interface RulesSettings {
+  /** Whether rules believe what the server says about its own tools, such as that one only reads. Default: false. */
+  trustAnnotations?: boolean | undefined;
+}
+
+export const rules = defineFeature<RulesFeatureOptions>({
+  name: 'rules',
+  create({ rules: given = [] }, { gateway, log, clock }) {
+    const ruling = new GatewayRules();
+    ruling.rules = given;
+    return {
+      get ready() {
+        return ruling.ready;
+      },
+      steps: (members) => ruling.steps({ servers: gateway.servers, believed: believedOf(members), log, clock }),
+      update(next: RulesFeatureOptions) {
+        if (next.rules) ruling.rules = next.rules;
+        return next.rules !== undefined;
+      },
+    };
+  },
+});
+
+/** The servers whose annotations rules believe. */
+function believedOf(members: readonly Member[]): ReadonlySet<string> {
+  const believed = members.filter(({ settings = {} }) => (settings as RulesSettings).trustAnnotations === true);
+  return new Set(believed.map(({ name }) => name));
+}

@@ -65,7 +65,7 @@ const RUNNING_MS = 5000;
 
 export class AuditLayer extends TargetLayer {
   readonly #options: AuditLayerOptions;
-  /** No Set: its old tables would keep calls that have ended, see decision 16. */
+  /** No Set: its old tables would keep calls that have ended, see decision 18. */
   readonly #open = new LinkedList<OpenCall>();
   #isLooking = false;
 

@@ -30,7 +30,7 @@ describe('the log', () => {
     return written;
   };
 
-  it('is to be read on a terminal', () => {
+  it('the log is to be read on a terminal', () => {
     const pretty = formatLogLine(
       line({ server: 'files', reason: 'exit code 1', error: new Error('gone'), tries: 2 }),
       false,
@@ -41,7 +41,7 @@ describe('the log', () => {
     expect(formatLogLine(line({}), true)).toContain('\u001B[33mwarn');
   });
 
-  it('is JSON elsewhere', () => {
+  it('the log is JSON elsewhere', () => {
     let written = '';
     createCliLog('warn', { write: (text) => (written += text) }).warn({ a: 1 }, 'x');
     expect(JSON.parse(written)).toMatchObject({ level: 'warn', event: 'x', a: 1 });
@@ -63,7 +63,7 @@ describe('arguments', () => {
     properties: { text: { type: 'string' }, n: { type: 'integer' }, any: {}, both: { type: ['string', 'null'] } },
   };
 
-  it('are read as the tool wants them', () => {
+  it('arguments are read as the tool wants them', () => {
     const typed: [string, string][] = [
       ['text', '3'],
       ['n', '3'],
@@ -81,14 +81,14 @@ describe('arguments', () => {
     });
   });
 
-  it('that do not fit are left to the server to refuse', () => {
+  it('arguments that do not fit are left to the server to refuse', () => {
     expect(toArguments([['n', 'x']], {}, schema)).toEqual({ n: 'x' });
     expect(toArguments([['n', '7']], {}, undefined)).toEqual({ n: 7 });
   });
 });
 
 describe('a result', () => {
-  it('is its text; other content is named', () => {
+  it('a result is its text; other content is named', () => {
     const image = { type: 'image' as const, data: 'AAAA', mimeType: 'image/png' };
     const link = { type: 'resource_link' as const, uri: 'x://y', name: 'y' };
     expect(toResultLines({ content: [{ type: 'text', text: 'one' }, image, link] })).toEqual([
@@ -111,7 +111,7 @@ describe('the name of a server nobody has named', () => {
     expect(deriveServerName({ command: command!, args })).toBe(name);
   });
 
-  it('of a URL is its host', () => {
+  it('a server by URL that nobody has named is called after its host', () => {
     expect(deriveServerName({ url: 'https://mcp.example.com/v1/mcp' })).toBe('mcp.example.com');
   });
 });
@@ -121,7 +121,7 @@ describe('why a server did not start', () => {
   const why = (reason: string | undefined, stderr = '', isGarbled = false) =>
     explainStartFailure({ server, reason, waitedMs: 2000, stderr, isGarbled });
 
-  it('of one command is told with the options of that', () => {
+  it('why a server of one command did not start is printed with the options of that command', () => {
     const once = (reason: string) =>
       explainStartFailure({ server, reason, waitedMs: 0, stderr: '', isGarbled: false, isOnce: true });
     expect(once('The connection to npx closed: exit code 1')).not.toContain('--env');
@@ -133,7 +133,7 @@ describe('why a server did not start', () => {
     );
   });
 
-  it('is told with what to do', () => {
+  it('why a server did not start is told with what to do', () => {
     expect(why('Cannot reach npx: command not found: npx; is it on PATH?')).toMatch(
       /^The server could not be started: command not found: npx; is it on PATH\? Check its spelling/,
     );
@@ -163,14 +163,14 @@ describe('why a server did not start', () => {
 });
 
 describe('the environment of a wrapped command', () => {
-  it('is ours, without what it gets anyway and what is the shell’s', () => {
+  it('the environment of a wrapped command is ours, without what it gets anyway and what is the shell’s', () => {
     const ours = { PATH: '/bin', HOME: '/root', PWD: '/x', API_KEY: 'k', FUNC: '() { :; }', GONE: undefined };
     expect(toInheritedEnv({ MORE: '1' }, ours)).toEqual({ API_KEY: 'k', MORE: '1' });
   });
 });
 
 describe('a table', () => {
-  it('is as wide as it has to be, and no wider than the terminal', () => {
+  it('a table is as wide as it has to be, and no wider than the terminal', () => {
     expect(
       toTable(
         [
@@ -184,14 +184,14 @@ describe('a table', () => {
     expect(toTable([])).toEqual([]);
   });
 
-  it('has the first sentence of a text', () => {
+  it('a table has the first sentence of a text', () => {
     expect(firstSentence('Reads a file. Slowly.\nMore')).toBe('Reads a file.');
     expect(firstSentence('Version 1.5 of it\nMore')).toBe('Version 1.5 of it');
   });
 });
 
 describe('an error', () => {
-  it('is told with what to do', () => {
+  it('an error is told with what to do', () => {
     const error = new GatewayError('UPSTREAM_UNREACHABLE', { server: 'x', reason: 'gone' });
     expect(formatError(error)).toBe('Cannot reach x: gone. Check the command or URL, and that the server runs.');
     expect(formatError(new ProtocolError(-32602, 'No'))).toBe('the server refused (-32602): No.');

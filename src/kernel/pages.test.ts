@@ -31,7 +31,7 @@ describe('pages', () => {
     });
   });
 
-  it('do not come twice from a server to which the empty cursor means the end', async () => {
+  it('pages do not come twice from a server to which the empty cursor means the end', async () => {
     expect((await read(() => ({ tools: ['a'], nextCursor: '' }))).names).toEqual(['a']);
     const more = await read((cursor) => (cursor === '' ? { tools: ['b'] } : { tools: ['a'], nextCursor: '' }));
     expect(more.names).toEqual(['a', 'b']);

@@ -32,7 +32,7 @@ function checked() {
 }
 
 describe('an answer by a person', () => {
-  it('is a form that is filled in, however quickly', async () => {
+  it('an answer by a person is a form that is filled in, however quickly', async () => {
     const { take, check } = checked();
     for (const ok of [true, false]) {
       const answer = { action: 'accept', content: { ok } };
@@ -41,27 +41,33 @@ describe('an answer by a person', () => {
     expect(check.isTrusted(client())).toBe(true);
   });
 
-  it.each([[undefined], [{}], [{ other: 1 }]])('is not a form sent back with %j', async (content) => {
-    const { take } = checked();
-    expect(await take({ action: 'accept', ...(content && { content }) })).toBeUndefined();
-  });
+  it.each([[undefined], [{}], [{ other: 1 }]])(
+    'an answer by a person is not a form sent back with %j',
+    async (content) => {
+      const { take } = checked();
+      expect(await take({ action: 'accept', ...(content && { content }) })).toBeUndefined();
+    },
+  );
 
-  it.each([[DECLINE], [{ action: 'cancel' }]])('is an instant %j once, but not twice in a row', async (refusal) => {
-    const { take, check } = checked();
-    expect(await take(refusal, 399)).toBe(refusal);
-    expect(check.isTrusted(client())).toBe(true);
-    expect(await take(refusal, 399)).toBeUndefined();
-    expect(check.isTrusted(client())).toBe(false);
-    expect(check.isTrusted(client('bob'))).toBe(true);
-  });
+  it.each([[DECLINE], [{ action: 'cancel' }]])(
+    'an answer by a person is an instant %j once, but not twice in a row',
+    async (refusal) => {
+      const { take, check } = checked();
+      expect(await take(refusal, 399)).toBe(refusal);
+      expect(check.isTrusted(client())).toBe(true);
+      expect(await take(refusal, 399)).toBeUndefined();
+      expect(check.isTrusted(client())).toBe(false);
+      expect(check.isTrusted(client('bob'))).toBe(true);
+    },
+  );
 
-  it('is not an empty form, and the client still gets forms', async () => {
+  it('an answer by a person is not an empty form, and the client still gets forms', async () => {
     const { take, check } = checked();
     for (let times = 0; times < 3; times++) expect(await take({ action: 'accept', content: {} })).toBeUndefined();
     expect(check.isTrusted(client())).toBe(true);
   });
 
-  it('is a slow refusal, however often', async () => {
+  it('an answer by a person is a slow refusal, however often', async () => {
     const { take, check } = checked();
     for (const ms of [0, 400, 0, 400, 400]) expect(await take(DECLINE, ms)).toBe(DECLINE);
     expect(check.isTrusted(client())).toBe(true);
@@ -74,7 +80,7 @@ describe('an answer by a person', () => {
     expect(await take({ ...UNASKED_CANCEL, action: 'accept' })).toBeUndefined();
   });
 
-  it('cannot come from a client that does not support the question', async () => {
+  it('an answer by a person cannot come from a client that does not support the question', async () => {
     for (const code of [-32601, -32600]) {
       const { check } = checked();
       const refused = new GatewayError('ASK_REFUSED', { method: ask.method, reason: 'no', code });
@@ -90,7 +96,7 @@ describe('an answer by a person', () => {
     expect(check.isTrusted(client())).toBe(true);
   });
 
-  it('is expected again after an hour', async () => {
+  it('an answer by a person is expected again after an hour', async () => {
     const { take, check, clock } = checked();
     await take(DECLINE);
     await take(DECLINE);

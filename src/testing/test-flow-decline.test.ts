@@ -21,14 +21,17 @@ const survey = flow({ name: 'survey' }, async (ask) => {
 const DECLINED = { name: unanswered(), photo: unanswered(), ok: unanswered(), age: unanswered() };
 const RESULT = { name: 'nobody', photo: 'none', ok: false, age: 'declined' };
 
-it('of testFlow is what a server does', async () => {
+it('declining in testFlow is what a server does', async () => {
   expect((await testFlow(survey).answer(DECLINED)).result).toEqual(RESULT);
 });
 
-it.each(['flow', 'form', 'page'] as const)('in the channel %s does not end the session', async (kind) => {
-  const played = await testFlow(survey).asClient(kind).answer(DECLINED);
-  expect(played).toMatchObject({ isError: false, result: RESULT });
-});
+it.each(['flow', 'form', 'page'] as const)(
+  'a declined question in the channel %s does not end the session',
+  async (kind) => {
+    const played = await testFlow(survey).asClient(kind).answer(DECLINED);
+    expect(played).toMatchObject({ isError: false, result: RESULT });
+  },
+);
 
 describe('on the wire', () => {
   const asked = async () => {
@@ -44,7 +47,7 @@ describe('on the wire', () => {
     return { respond, close: () => server.close() };
   };
 
-  it('is metadata.action, with or without a value', async () => {
+  it('a declined answer is metadata.action on the wire, with or without a value', async () => {
     const { respond, close } = await asked();
     const metadata = { action: 'decline' };
     await respond('name~1', { metadata });

@@ -13,7 +13,7 @@ const trip = flow({ name: 'trip' }, async (ask: Ask) => {
 });
 
 describe('answers of a test', () => {
-  it('that the flow never asks for are named, with the question at which it stopped', async () => {
+  it('answers of a test that the flow never asks for are named, with the question at which it stopped', async () => {
     const play = (answers: Record<string, unknown>) => testFlow(trip).answer(answers);
     await expect(play({ city: 'Oslo', okay: true })).rejects.toThrow('never asked for okay; it stopped at ok');
     await expect(play({ city: 'Oslo', ok: false, paid: 1 })).rejects.toThrow('never asked for paid');
@@ -22,7 +22,7 @@ describe('answers of a test', () => {
     expect((await play({ city: 'Oslo', ok: true, paid: 1 })).result).toEqual({ city: 'Oslo', ok: true, paid: 1 });
   });
 
-  it('that are missing stop crashEverywhere, which would test nothing after them', async () => {
+  it('answers of a test that are missing stop crashEverywhere, which would test nothing after them', async () => {
     const crash = (answers: Record<string, unknown>) => testFlow(trip).crashEverywhere(answers);
     await expect(crash({})).rejects.toThrow('no answer to city');
     await expect(crash({ city: 'Oslo' })).rejects.toThrow('no answer to ok');
@@ -31,14 +31,14 @@ describe('answers of a test', () => {
     expect((await crash({ city: 'Oslo', ok: false })).result).toMatchObject({ ok: false });
   });
 
-  it('may be for a question that lost a race', async () => {
+  it('answers of a test may be for a question that lost a race', async () => {
     const race = flow({ name: 'race' }, (ask) =>
       Promise.race([ask.person('bea').text('one'), ask.person('cal').text('other')]),
     );
     expect((await testFlow(race).answer({ one: 'b', other: 'c' })).result).toBe('b');
   });
 
-  it('with options that do not exist are refused', () => {
+  it('answers of a test with options that do not exist are refused', () => {
     expect(() => testFlow(trip, {}, { clok: 1 } as object)).toThrow(/clok as an option of testFlow/);
   });
 });
@@ -46,14 +46,17 @@ describe('answers of a test', () => {
 describe('answers of a client under test', () => {
   const quiz = flow({ name: 'quiz' }, async (ask) => [await ask.text('city'), await ask.person('bea').text('one')]);
 
-  it.each(['flow', 'form', 'page', 'relay'] as const)('are all asked for, or the test fails: %s', async (kind) => {
-    const played = testFlow(quiz).asClient(kind);
-    await expect(played.answer({ city: 'Oslo', one: 'b', citty: 'x' })).rejects.toThrow('never asked for citty');
-    expect((await testFlow(quiz).asClient(kind).answer({ city: 'Oslo', one: 'b' })).isError).toBe(false);
-  });
+  it.each(['flow', 'form', 'page', 'relay'] as const)(
+    'answers of a client under test are all asked for, or the test fails: %s',
+    async (kind) => {
+      const played = testFlow(quiz).asClient(kind);
+      await expect(played.answer({ city: 'Oslo', one: 'b', citty: 'x' })).rejects.toThrow('never asked for citty');
+      expect((await testFlow(quiz).asClient(kind).answer({ city: 'Oslo', one: 'b' })).isError).toBe(false);
+    },
+  );
 
   it.each(['flow', 'form', 'page', 'relay', 'task'] as const)(
-    'may be those of a race of two people: %s',
+    'answers of a client under test may be those of a race of two people: %s',
     async (kind) => {
       const race = flow({ name: 'race' }, async (ask) => {
         const first = await Promise.race([ask.person('bea').text('one'), ask.person('cal').text('other')]);
@@ -73,7 +76,7 @@ describe('an undo in a test', () => {
       return 'kept';
     });
 
-  it('is tried again like on a server, and its failures are shown', async () => {
+  it('an undo in a test is tried again like on a server, and its failures are shown', async () => {
     let tries = 0;
     const flaky = holding(() => {
       if (++tries < 3) throw new Error(`away ${tries}`);
@@ -84,7 +87,7 @@ describe('an undo in a test', () => {
     expect(notUndone).toEqual([]);
   });
 
-  it('that never succeeds is named', async () => {
+  it('an undo in a test that never succeeds is named', async () => {
     const broken = holding(() => Promise.reject(new Error('gone')));
     const { undos, notUndone } = await testFlow(broken).answer({ ok: false });
     expect(notUndone).toEqual(['hold']);

@@ -36,7 +36,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     { colorScheme: 'light', javaScriptEnabled: false },
     { colorScheme: 'dark', javaScriptEnabled: false },
   ] as const)('under %j', (options) => {
-    it('has no accessibility violation at any stage', async () => {
+    it('the page has no accessibility violation at any stage', async () => {
       const tab = await open(bookingRound(), options);
       const { page, complaints, requests, url } = tab;
       const stages = [['waiting', await violations(tab)]];
@@ -55,7 +55,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       expect(complaints.filter((one) => !/status of 4\d\d/.test(one))).toEqual([]);
     });
 
-    it('has no accessibility violation with any kind of field and question', async () => {
+    it('the page has no accessibility violation with any kind of field and question', async () => {
       for (const round of [everythingRound(), urlRound(), approvalRound()]) {
         expect(await violations(await openForm(round, options))).toEqual([]);
       }
@@ -67,7 +67,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     });
   });
 
-  it('can be filled in by keyboard alone, without scripts', async () => {
+  it('the page can be filled in by keyboard alone, without scripts', async () => {
     const { page, round } = await open(bookingRound(), { javaScriptEnabled: false });
     const { keyboard } = page;
     await tabTo(page.getByRole('button', { name: 'Continue' }));
@@ -235,7 +235,7 @@ describe.skipIf(chromiumPath === undefined)('another site', () => {
     return `http://localhost:${(server.address() as AddressInfo).port}`;
   }
 
-  it('can link to the page, more than once', async () => {
+  it('another site can link to the page, more than once', async () => {
     const served = await serveRound(bookingRound());
     closing.push(() => served.close());
     const { page } = await openTab();
@@ -253,7 +253,7 @@ describe.skipIf(chromiumPath === undefined)('another site', () => {
     await other.page.getByRole('heading', { name: 'This link does not work' }).waitFor();
   });
 
-  it('cannot submit the form, even with all its values', async () => {
+  it('another site cannot submit the form, even with all its values', async () => {
     const { page, url, round } = await openForm(approvalRound());
     const csrf = await page.locator('input[name=csrf]').inputValue();
     const site = await serveSite(
@@ -267,7 +267,7 @@ describe.skipIf(chromiumPath === undefined)('another site', () => {
     expect([response.status(), round.isOpen]).toEqual([403, true]);
   });
 
-  it('cannot show the page in a frame', async () => {
+  it('another site cannot show the page in a frame', async () => {
     const { page, url, complaints } = await openForm(bookingRound());
     await page.goto(await serveSite(`<iframe src="${url}"></iframe>`));
     await expect.poll(() => complaints.join('\n'), { timeout: 30_000 }).toMatch(/frame-ancestors|X-Frame-Options/i);

@@ -93,7 +93,7 @@ describe.skipIf(chromiumPath === undefined)('a person', () => {
     expect(login.stderr).toContain('access_denied');
   });
 
-  it('is sent to the page by `wrap` when an official client connects, and not the next time', async () => {
+  it('a person is sent to the page by `wrap` when an official client connects, and not the next time', async () => {
     const server = await guarded();
     const home = newHome();
     const { env, opened } = browserOf(home);

@@ -91,7 +91,7 @@ describe.skipIf(chromiumPath === undefined)('another port of this machine', () =
     await page.getByText('name: "ideas"').waitFor();
   });
 
-  it('cannot unpair a browser with cookies of the same name', async () => {
+  it('another port of this machine cannot unpair a browser with cookies of the same name', async () => {
     const other = await listener();
     const { gateway, hold } = await behind(other.url);
     const first = await hold();

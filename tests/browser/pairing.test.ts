@@ -65,7 +65,7 @@ describe.skipIf(chromiumPath === undefined)('pairing', () => {
     expect(await violations(tab)).toEqual([]);
   });
 
-  it('is done by one button where the link has the code', async () => {
+  it('pairing is done by one button where the link has the code', async () => {
     const { gateway, link, result } = await behind();
     const { page } = await open(VIEWPORT);
     await page.goto(`${link}&c=${(await gateway.pair()).code}`);
@@ -76,39 +76,42 @@ describe.skipIf(chromiumPath === undefined)('pairing', () => {
     expect(await result()).toContain('not approved: the user said no');
   });
 
-  it.each(['light', 'dark'] as const)('is not needed by who logs in at the issuer (%s)', async (colorScheme) => {
-    const company = await startCompany('issuer', { closing, hasSignIn: true });
-    const client = await company.clientOf('ada');
-    const { _meta } = await client.callTool('wipe', { what: 'disk' });
-    const tab = await open({ ...VIEWPORT, colorScheme });
-    const { page } = tab;
-    await page.goto(`${company.base}/ask`);
-    await page.getByRole('heading', { name: 'Log in' }).waitFor();
-    expect(await violations(tab)).toEqual([]);
-    const path = new URL('ask-login.png', FOLDER).pathname;
-    const isKept = process.env['UPDATE_DOCS'] !== undefined && colorScheme === 'light';
-    await page.screenshot({ fullPage: true, ...(isKept ? { path } : {}) });
-    expect(existsSync(path)).toBe(true);
-    await page.getByRole('button', { name: 'Log in at' }).click();
-    await page.getByLabel('Name').fill('ada');
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('link', { name: 'wipe' }).click();
-    await page.getByRole('button', { name: 'Continue' }).click();
-    await page.getByText('what: "disk"').waitFor();
-    await page.getByRole('button', { name: 'Yes' }).click();
-    await page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
-    const handle = String(_meta?.['mcp-parley/handle']);
-    expect(await textOf(client, 'parley_answer', { handle })).toBe('wiped disk');
-    expect(company.ran).toEqual(['disk']);
-    // And out again.
-    await page.goto(`${company.base}/ask`);
-    await page.getByText('You are logged in as ada.').waitFor();
-    expect(await violations(tab)).toEqual([]);
-    await page.getByRole('button', { name: 'Log out' }).click();
-    await page.getByRole('heading', { name: 'You are logged out' }).waitFor();
-    expect(await violations(tab)).toEqual([]);
-    await page.goto(`${company.base}/ask`);
-    await page.getByRole('heading', { name: 'Log in' }).waitFor();
-    expect((await page.context().cookies()).filter(({ name }) => name.includes('parley-visitor'))).toEqual([]);
-  });
+  it.each(['light', 'dark'] as const)(
+    'pairing is not needed by who logs in at the issuer (%s)',
+    async (colorScheme) => {
+      const company = await startCompany('issuer', { closing, hasSignIn: true });
+      const client = await company.clientOf('ada');
+      const { _meta } = await client.callTool('wipe', { what: 'disk' });
+      const tab = await open({ ...VIEWPORT, colorScheme });
+      const { page } = tab;
+      await page.goto(`${company.base}/ask`);
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      expect(await violations(tab)).toEqual([]);
+      const path = new URL('ask-login.png', FOLDER).pathname;
+      const isKept = process.env['UPDATE_DOCS'] !== undefined && colorScheme === 'light';
+      await page.screenshot({ fullPage: true, ...(isKept ? { path } : {}) });
+      expect(existsSync(path)).toBe(true);
+      await page.getByRole('button', { name: 'Log in at' }).click();
+      await page.getByLabel('Name').fill('ada');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('link', { name: 'wipe' }).click();
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.getByText('what: "disk"').waitFor();
+      await page.getByRole('button', { name: 'Yes' }).click();
+      await page.getByRole('heading', { name: 'Your answer has been sent' }).waitFor();
+      const handle = String(_meta?.['mcp-parley/handle']);
+      expect(await textOf(client, 'parley_answer', { handle })).toBe('wiped disk');
+      expect(company.ran).toEqual(['disk']);
+      // And out again.
+      await page.goto(`${company.base}/ask`);
+      await page.getByText('You are logged in as ada.').waitFor();
+      expect(await violations(tab)).toEqual([]);
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByRole('heading', { name: 'You are logged out' }).waitFor();
+      expect(await violations(tab)).toEqual([]);
+      await page.goto(`${company.base}/ask`);
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      expect((await page.context().cookies()).filter(({ name }) => name.includes('parley-visitor'))).toEqual([]);
+    },
+  );
 });

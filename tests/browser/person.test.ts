@@ -50,7 +50,7 @@ async function openLink(link: string) {
 }
 
 describe.skipIf(chromiumPath === undefined)('a question to another person', () => {
-  it('is answered in a browser, and the call of an SDK client returns; two at once are kept apart', async () => {
+  it('a question to another person is answered in a browser, and the call of an SDK client returns; two at once are kept apart', async () => {
     const { call, linkTo } = await served();
     const [one, other] = [call({ about: 'the plan', reviewer: 'bea' }), call({ about: 'the budget', reviewer: 'cem' })];
     const [bea, cem] = [await openLink(await linkTo('bea')), await openLink(await linkTo('cem'))];
@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath === undefined)('a question to another person', () =
     await stranger.page.getByText('The work that needed it has ended').waitFor();
   });
 
-  it('is handed over on the page, to somebody whom the flow names, and that person answers it', async () => {
+  it('a question to another person is handed over on the page, to somebody whom the flow names, and that person answers it', async () => {
     const { call, linkTo } = await served();
     const called = call({}, 'approval');
     const link = await linkTo('bea');
@@ -108,7 +108,7 @@ describe.skipIf(chromiumPath === undefined)('a question to another person', () =
     expect([...dan.found, ...dan.complaints]).toEqual([]);
   });
 
-  it('is not handed over to somebody whom the flow does not name, whatever the browser sends', async () => {
+  it('a question to another person is not handed over to somebody whom the flow does not name, whatever the browser sends', async () => {
     const { call, linkTo } = await served();
     const called = call({}, 'approval');
     const bea = await openLink(await linkTo('bea'));
@@ -121,7 +121,7 @@ describe.skipIf(chromiumPath === undefined)('a question to another person', () =
     expect(await called).toBe('false');
   });
 
-  it('is not handed over where the flow names nobody', async () => {
+  it('a question to another person is not handed over where the flow names nobody', async () => {
     const { call, linkTo } = await served();
     const called = call({ about: 'the plan', reviewer: 'bea' });
     const bea = await openLink(await linkTo('bea'));

@@ -21,7 +21,7 @@ const PICTURES = [
 ] as const;
 
 describe.skipIf(chromiumPath === undefined)('a picture of the page', () => {
-  it.each(PICTURES)('is taken: $name', async ({ name, round, viewport, ...rest }) => {
+  it.each(PICTURES)('a picture of the page is taken: $name', async ({ name, round, viewport, ...rest }) => {
     const served = await serveRound(round());
     closing.push(() => served.close());
     const { colorScheme = 'light', press } = rest as { colorScheme?: 'dark'; press?: string };

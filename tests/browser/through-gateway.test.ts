@@ -10,7 +10,7 @@ const home = new Home();
 afterAll(() => home[Symbol.dispose]());
 
 describe.skipIf(chromiumPath === undefined)('a question through parley wrap', () => {
-  it('is answered in a browser, and the call of a stdio client continues', async () => {
+  it('a question through parley wrap is answered in a browser, and the call of a stdio client continues', async () => {
     await using parley = home.start(['wrap', '--', ...PARLEY_DEMO]);
     const client = stdioWire(parley.child);
     await client.initialize('2025-06-18');

@@ -117,7 +117,7 @@ const PERSON: NamesOf<PersonOptions> = { remind: true, orCaller: true, handOver:
 const FLOW: NamesOf<Required<FlowOptions>['limits']> = { prompts: true, duration: true, attempts: true };
 
 describe('docs/ask.md', () => {
-  it('has a heading for exactly the members of ask', () => {
+  it('docs/ask.md has a heading for exactly the members of ask', () => {
     const headings = [...PAGE.matchAll(/^### ask\.(\w+)$/gm)].map(([, name]) => name!);
     expect(headings.toSorted()).toEqual(Object.keys(MEMBERS).toSorted());
   });
@@ -148,7 +148,7 @@ describe('docs/ask.md', () => {
     for (const name of Object.keys(FLOW)) expect(PAGE).toContain(`| \`limits.${name}\` |`);
   });
 
-  it('has every limit with its default', () => {
+  it('docs/ask.md has every limit with its default', () => {
     const rows = rowsUnder('Limits of all flows').map(({ names, cells }) => [names[0]!, cells[1]!]);
     expect(rows).toEqual(Object.entries(DEFAULT_FLOW_LIMITS).map(([name, value]) => [name, inWords(name, value)]));
   });

@@ -23,10 +23,13 @@ describe('parley', () => {
     expect(parley(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it.skipIf(process.platform === 'win32')('is a command as it was built: npx may find a link to an older build', () => {
-    const { status, error } = spawnSync(join(ROOT, 'dist/cli/main.js'), ['--version']);
-    expect({ status, error }).toEqual({ status: 0, error: undefined });
-  });
+  it.skipIf(process.platform === 'win32')(
+    'parley is a command as it was built: npx may find a link to an older build',
+    () => {
+      const { status, error } = spawnSync(join(ROOT, 'dist/cli/main.js'), ['--version']);
+      expect({ status, error }).toEqual({ status: 0, error: undefined });
+    },
+  );
 
   it('prints help', () => {
     const { status, stdout, stderr } = parley(['--help']);

@@ -15,7 +15,7 @@ describe('the built files', () => {
     expect(files().flatMap((file) => cycleFrom(file))).toEqual([]);
   });
 
-  it('are few before `parley wrap` starts its server, and none is the gateway', () => {
+  it('the built files are few before `parley wrap` starts its server, and none is the gateway', () => {
     expect(reached('cli/main.js')).toEqual(['chunks/rolldown-runtime.js', 'chunks/start.js', 'cli/main.js']);
   });
 
@@ -25,11 +25,11 @@ describe('the built files', () => {
     for (const name of ['steps', 'gateways', 'config', 'serve']) expect(loaded).not.toContain(`chunks/${name}.js`);
   });
 
-  it('are few before `parley serve` answers', () => {
+  it('the built files are few before `parley serve` answers', () => {
     expect(reached('chunks/serve.js').length).toBeLessThanOrEqual(10);
   });
 
-  it('have every class once, and none in the entries', () => {
+  it('the built files have every class once, and none in the entries', () => {
     const processes = ['cli/main.js', 'flow/explore/child.js', 'flow/operator/replay-child.js'];
     const entries = files().filter((file) => !file.startsWith('chunks/') && !processes.includes(file));
     expect(entries.length).toBeGreaterThan(4);
@@ -42,7 +42,7 @@ describe('the built files', () => {
     for (const { name } of STEP_ORDER) expect(built[name]?.name).toBe(name);
   });
 
-  it('have source maps', () => {
+  it('the built files have source maps', () => {
     const map = JSON.parse(read('chunks/start.js.map')) as { sources: string[] };
     expect(map.sources.map((source) => posix.join('chunks', source))).toContain('../src/cli/dispatch.ts');
   });

@@ -23,7 +23,7 @@ describe('docs/errors.md', () => {
 });
 
 describe('the error table', () => {
-  it('has no unused row', () => {
+  it('the error table has no unused row', () => {
     const sources = filesUnder(
       'src',
       (path) => path.endsWith('.ts') && !isTest(path) && path !== 'src/kernel/base/error-table.ts',

@@ -12,7 +12,7 @@ const entries = Object.entries(manifest.exports).filter(
 );
 
 describe('the public surface', () => {
-  it('has these entries', () => {
+  it('the public surface has these entries', () => {
     expect(Object.keys(manifest.exports)).toMatchInlineSnapshot(`
       [
         ".",
@@ -250,11 +250,11 @@ describe('the public surface', () => {
     expect([...names].filter((name) => !/^\w+(?: as \w+)?$/.test(name))).toEqual([]);
   });
 
-  it.each(entries.map(([name]) => name))('is the same in the built %s', async (name) => {
+  it.each(entries.map(([name]) => name))('the public surface is the same in the built %s', async (name) => {
     expect(await builtNames(name)).toEqual(await sourceNames(name));
   });
 
-  it.each(entries)('has declarations for the built %s', (_name, entry) => {
+  it.each(entries)('the public surface has declarations for the built %s', (_name, entry) => {
     expect(read(entry.types)).toContain('export');
   });
 });

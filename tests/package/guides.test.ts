@@ -21,18 +21,18 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a configuration in docs/guides', () => {
-  it('is in at least three pages', () => {
+  it('a configuration in docs/guides is in at least three pages', () => {
     expect(new Set(configs.map(({ page }) => page)).size).toBeGreaterThanOrEqual(3);
   });
 
-  it.each(configs)('of $page passes "parley check"', ({ text }) => {
+  it.each(configs)('a configuration in docs/guides of $page passes "parley check"', ({ text }) => {
     writeFileSync(join(folder, 'notes.mjs'), '');
     expect(check('parley.config.jsonc', text)).toMatchObject({ status: 0 });
   });
 });
 
 describe('a command in the docs', () => {
-  it('is not `npx parley`, which fetches the package of somebody else where ours is not installed', () => {
+  it('a command in the docs is not `npx parley`, which fetches the package of somebody else where ours is not installed', () => {
     const pages = [...filesUnder('docs', isPage), ...filesUnder('examples', isPage), 'README.md'];
     expect(pages.filter((page) => read(page).includes('npx parley'))).toEqual([]);
   });
@@ -55,14 +55,17 @@ describe('an entry for a client in docs/guides/clients.md', () => {
     expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining(`"url": "${URL}"`) as string });
   });
 
-  it('of Claude Desktop starts the gateway on stdio', () => {
+  it('an entry for a client in docs/guides/clients.md of Claude Desktop starts the gateway on stdio', () => {
     const { mcpServers } = JSON.parse(block('Claude Desktop')) as { mcpServers: { parley: { args: string[] } } };
     expect(mcpServers.parley.args).toEqual(['-y', 'mcp-parley', 'serve', '/path/to/parley.config.jsonc', '--stdio']);
   });
 
-  it.each(['Zed', 'OpenCode'])('of %s is JSON with the URL', (client) => {
-    expect(JSON.stringify(JSON.parse(block(client)))).toContain(`"url":"${URL}"`);
-  });
+  it.each(['Zed', 'OpenCode'])(
+    'an entry for a client in docs/guides/clients.md of %s is JSON with the URL',
+    (client) => {
+      expect(JSON.stringify(JSON.parse(block(client)))).toContain(`"url":"${URL}"`);
+    },
+  );
 });
 
 function check(file: string, text: string, options: string[] = []): ReturnType<typeof parley> {

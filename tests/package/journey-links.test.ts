@@ -17,11 +17,11 @@ const pages = [
 ];
 
 describe('links', () => {
-  it.each(pages)('in %s exist', (page) => {
+  it.each(pages)('links in %s exist', (page) => {
     expect(linksOf(page).filter((link) => !isThere(page, link))).toEqual([]);
   });
 
-  it('of docs/journey.md cover the whole path of a message', () => {
+  it('links of docs/journey.md cover the whole path of a message', () => {
     const journey = linksOf('docs/journey.md').join('\n');
     for (const stage of ['listen', 'wire', 'eras', 'servers', 'kernel']) expect(journey).toContain(`/${stage}/`);
   });

@@ -10,7 +10,7 @@ const KIT = 'tests/acceptance/kit';
 const DIGEST = '918fc880ffa0be6ebe796edebd4e1848dc5d9b27c69a474318be14cb32d5bd04';
 
 describe('the acceptance kit', () => {
-  it('is unchanged', () => {
+  it('the acceptance kit is unchanged', () => {
     const hash = createHash('sha256');
     for (const path of filesUnder(KIT)) hash.update(`${path}\n${read(path)}\n`);
     expect(hash.digest('hex')).toBe(DIGEST);

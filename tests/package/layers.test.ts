@@ -29,7 +29,7 @@ const crossings = imports
   .filter(({ room, used }) => room !== used);
 
 describe('the rooms of src', () => {
-  it('are all known, and each has files', () => {
+  it('the rooms of src are all known, and each has files', () => {
     expect(sourceFiles().filter((path) => roomOf(path) === undefined)).toEqual([]);
     const rooms = new Set(sourceFiles().map(roomOf));
     expect([...rooms].map(String).toSorted()).toEqual(Object.keys(ROOMS).toSorted());
@@ -54,7 +54,7 @@ describe('the rooms of src', () => {
     expect(unused).toEqual([]);
   });
 
-  it('are listed in AGENTS.md', () => {
+  it('the rooms of src are listed in AGENTS.md', () => {
     const table = /(<!-- map:begin -->\n)[\s\S]*?(<!-- map:end -->)/;
     const page = read('AGENTS.md');
     const wanted = page.replace(table, `$1${mapTable()}\n$2`);
@@ -62,13 +62,13 @@ describe('the rooms of src', () => {
     else expect(page).toBe(wanted);
   });
 
-  it('are imported by path with its .ts, and never through an entry', () => {
+  it('the rooms of src are imported by path with its .ts, and never through an entry', () => {
     expect(told(imports.filter(({ to }) => !to.endsWith('.ts') || to.startsWith('src/_entries/')))).toEqual([]);
   });
 });
 
 describe('revisions', () => {
-  it('are named only in eras/', () => {
+  it('revisions are named only in eras/', () => {
     const outside = sourceFiles().filter((path) => !path.startsWith('src/mcp/eras/'));
     const named = outside.flatMap((path) =>
       read(path)
@@ -81,7 +81,7 @@ describe('revisions', () => {
 });
 
 describe('exported functions, classes and constants', () => {
-  it('are imported by another file: what only its own file uses is not exported', () => {
+  it('exported functions, classes and constants are imported by another file: what only its own file uses is not exported', () => {
     const all = ['src', 'tests', 'bench'].flatMap((folder) => filesUnder(folder, (path) => /\.m?ts$/.test(path)));
     const used = new Set(all.flatMap(namesImportedBy));
     const unused = sourceFiles()
@@ -115,7 +115,7 @@ function nameOf(imported: string): string {
 }
 
 describe('exchanges', () => {
-  it('that stand before another one are two: what deriveExchange makes, and that of a chain', () => {
+  it('exchanges that stand before another one are two: what deriveExchange makes, and that of a chain', () => {
     const wrappers = sourceFiles().flatMap((path) => [
       ...read(path).matchAll(/class (\w+) extends DerivedExchange|class (DerivedExchange)/g),
     ]);

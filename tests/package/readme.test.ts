@@ -22,7 +22,7 @@ describe('the documentation', () => {
     expect(names).toContain('npm start');
   });
 
-  it.each(blocks)('in $page is $name', async ({ page, kind, name, text }) => {
+  it.each(blocks)('the block in $page shows $name as it is', async ({ page, kind, name, text }) => {
     const wanted = kind === 'example' ? read(name) : await outputOf(name);
     if (process.env['UPDATE_DOCS'] === '1') renew(page, name, wanted);
     else expect(text).toBe(wanted);

@@ -13,12 +13,12 @@ const LARGER: Record<string, number> = {};
 describe('files of src', () => {
   const files = filesUnder('src', (path) => path.endsWith('.ts')).map((path) => ({ path, lines: linesOf(path) }));
 
-  it('have at most 400 lines, tests 500', () => {
+  it('files of src have at most 400 lines, tests 500', () => {
     const limit = (path: string) => LARGER[path] ?? (isTest(path) ? TEST_LINES : SOURCE_LINES);
     expect(files.filter(({ path, lines }) => lines > limit(path))).toEqual([]);
   });
 
-  it('are listed as larger only if they are', () => {
+  it('files of src are listed as larger only if they are', () => {
     const present = new Map(files.map(({ path, lines }) => [path, lines]));
     expect(Object.entries(LARGER).filter(([path, lines]) => present.get(path) !== lines)).toEqual([]);
   });
@@ -33,7 +33,7 @@ describe('folders of src', () => {
 });
 
 describe('README.md', () => {
-  it('has at most 120 lines', () => {
+  it('README.md has at most 120 lines', () => {
     expect(linesOf('README.md')).toBeLessThanOrEqual(120);
   });
 });

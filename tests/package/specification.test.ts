@@ -12,7 +12,7 @@ const rows = text
   .map((line) => line.split('|').map((cell) => cell.trim()));
 
 describe('the five documents', () => {
-  it('have their sections, each with the code and a test', () => {
+  it('the five documents have their sections, each with the code and a test', () => {
     expect(rows.length).toBeGreaterThan(60);
     for (const [, section, where = '', shown = ''] of rows) {
       expect([section, /`src\//.test(where), /`(?:tests\/|kit )/.test(shown)]).toEqual([section, true, true]);

@@ -10,12 +10,26 @@ const EXPORTED =
 const PARTICIPLE =
   /^(?:[A-Z][a-z]*(?:ed|ing)|Told|Given|Kept|Held|Made|Sent|Heard|Known|Seen|Said|Put|Built|Found|Read|Written|Taken|Left|Shown|Lost|Met|Done|Gone|Meant|Bound)$/;
 
+/** Rooms in which a title says what is tested without the titles around it. Add one when its last title is a sentence. */
+const WHOLE_TITLES = [
+  'src/cli/',
+  'src/gateway/chain/',
+  'src/gateway/matching/',
+  'src/gateway/router/',
+  'src/kernel/',
+  'src/people/',
+  'src/sdk/',
+  'src/testing/',
+  'tests/browser/',
+  'tests/package/',
+];
+
 const exported = sourceFiles()
   .filter((path) => !path.startsWith('src/_entries/'))
   .flatMap((path) => [...read(path).matchAll(EXPORTED)].map(([, kind, name]) => ({ path, kind: kind!, name: name! })));
 
 describe('exported names', () => {
-  it('are found', () => expect(exported.length).toBeGreaterThan(1000));
+  it('exported names are found', () => expect(exported.length).toBeGreaterThan(1000));
 
   it('mean one thing each', () => {
     const homes = new Map<string, Set<string>>();
@@ -24,7 +38,7 @@ describe('exported names', () => {
     expect(twice.map(([name, paths]) => `${name}: ${[...paths].join(', ')}`)).toEqual([]);
   });
 
-  it('of types are nouns, not bare participles', () => {
+  it('exported names of types are nouns, not bare participles', () => {
     const types = exported.filter(({ kind }) => kind === 'class' || kind === 'interface' || kind === 'type');
     expect(types.filter(({ name }) => PARTICIPLE.test(name)).map(({ name, path }) => `${name} in ${path}`)).toEqual([]);
   });
@@ -56,11 +70,11 @@ describe('prose', () => {
       .split('\n')
       .slice(0, isDecision(path) ? 1 : undefined);
 
-  it('is found', () => expect(prose.length).toBeGreaterThan(1000));
+  it('prose is found', () => expect(prose.length).toBeGreaterThan(1000));
 
-  it('is plain English', () => expect(linesWith(PHRASES, prose, linesOf)).toEqual([]));
+  it('prose is plain English', () => expect(linesWith(PHRASES, prose, linesOf)).toEqual([]));
 
-  it('of comments cites no paper outside of the repository', () => {
+  it('prose of comments cites no paper outside of the repository', () => {
     const papers =
       /(?:\/\/|^\s*\/?\*).*(?:\bmatrix §|\bledger\b (?:[A-Z]-\d|about)|\bseed \d{3}\b|\bthe seeds? (?:of|for)\b|\b(?:DESIGN|house|style)\.md\b|\bshared\/(?:anchors|design|findings|mission|protocol)\b|\bissue [A-Z]\b)/;
     const code = prose.filter((path) => !path.endsWith('.md'));
@@ -79,14 +93,23 @@ describe('titles of tests', () => {
       ),
     );
 
-  it('are found', () => expect(titles.length).toBeGreaterThan(3000));
+  it('titles of tests are found', () => expect(titles.length).toBeGreaterThan(3000));
 
-  it('are sentences: with a verb, which "should" is not, and without a full stop', () => {
+  it('titles of tests are sentences: with a verb, which "should" is not, and without a full stop', () => {
     const words = (title: string) => title.trim().split(/\s+/).length;
     const wrong = titles.filter(
       ({ title, isAlone }) => words(title) < (isAlone ? 3 : 2) || /^should\b|[^.]\.$/i.test(title),
     );
     expect(wrong.map(({ path, title }) => `${path}: ${title}`)).toEqual([]);
+  });
+
+  it('titles stand alone in the rooms that were read for it: none is the second half of a sentence', () => {
+    const half =
+      /^(?:are|as|at|by|can|cannot|did|do|does|for|from|had|has|have|in|is|may|must|of|on|that|to|was|were|which|whose|will|with)\b/;
+    const isHalf = ({ path, title }: { path: string; title: string }) =>
+      WHOLE_TITLES.some((room) => path.startsWith(room)) && half.test(title);
+    expect(titles.filter(isHalf).map(({ path, title }) => `${path}: ${title}`)).toEqual([]);
+    expect('is kept').toMatch(half);
   });
 });
 

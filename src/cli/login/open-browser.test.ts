@@ -29,13 +29,13 @@ describe('the command that opens a link', () => {
     }
   });
 
-  it('is the one that the user has chosen', () => {
+  it('the command that opens a link is the one that the user has chosen', () => {
     const env = { BROWSER: '/usr/bin/my browser' };
     expect(browserCommand('https://a.b/', { ...linux, env })).toEqual(['/usr/bin/my browser', 'https://a.b/']);
     expect(browserCommand('https://a.b/', { ...linux, env: { BROWSER: 'none', DISPLAY: ':0' } })).toBeUndefined();
   });
 
-  it('is not opened over SSH, or without a display', () => {
+  it('the command that opens a link is not opened over SSH, or without a display', () => {
     expect(browserCommand('https://a.b/', { ...linux, env: { DISPLAY: ':0', SSH_CONNECTION: 'x' } })).toBeUndefined();
     expect(browserCommand('https://a.b/', { ...linux, env: {} })).toBeUndefined();
   });

@@ -34,7 +34,7 @@ const NOBODY = 2 ** 30;
 describe('the state folder', () => {
   const around = { cwd: '/', home: '/users/ada', platform: 'linux' as const };
 
-  it('is where the system keeps such things', () => {
+  it('the state folder is where the system keeps such things', () => {
     expect(stateFolder({ ...around, env: {} })).toBe('/users/ada/.local/state/parley');
     expect(stateFolder({ ...around, env: { XDG_STATE_HOME: '/s' } })).toBe('/s/parley');
     expect(stateFolder({ ...around, env: { XDG_STATE_HOME: 'relative' } })).toBe('/users/ada/.local/state/parley');
@@ -44,7 +44,7 @@ describe('the state folder', () => {
 });
 
 describe('a gateway that runs', () => {
-  it('is found until it takes its file back', () => {
+  it('a gateway that runs is found until it takes its file back', () => {
     const folder = join(root, 'one', 'parley');
     expect(listRunningGateways(folder)).toEqual([]);
     const takeBack = writeStateFile(folder, OURS);
@@ -55,7 +55,7 @@ describe('a gateway that runs', () => {
     expect(listRunningGateways(folder)).toEqual([]);
   });
 
-  it('is told from those that have died, whose files are swept away', () => {
+  it('a gateway that runs is told from those that have died, whose files are swept away', () => {
     const folder = join(root, 'two');
     writeStateFile(folder, { ...OURS, pid: NOBODY });
     expect(listRunningGateways(folder)).toEqual([]);
@@ -63,7 +63,7 @@ describe('a gateway that runs', () => {
     expect(readdirSync(folder)).toEqual([`gateway-${process.pid}.json`]);
   });
 
-  it('is not found by, nor written through, a link of somebody else', () => {
+  it('a gateway that runs is not found by, nor written through, a link of somebody else', () => {
     const folder = join(root, 'linked');
     mkdirSync(folder);
     const [path, other] = [join(folder, `gateway-${process.pid}.json`), join(root, 'other.json')];
@@ -77,7 +77,7 @@ describe('a gateway that runs', () => {
     expect(listRunningGateways(folder)).toEqual([]);
   });
 
-  it('is not found by a file that is not whole', () => {
+  it('a gateway that runs is not found by a file that is not whole', () => {
     const folder = join(root, 'three');
     writeStateFile(folder, OURS);
     const path = join(folder, `gateway-${process.pid}.json`);
@@ -114,7 +114,7 @@ describe.skipIf(process.platform === 'win32')('the socket of a gateway', () => {
     expect(listRunningGateways(folder)).toEqual([]);
   });
 
-  it('is swept away with its private folder when the gateway was killed', () => {
+  it('the socket of a gateway is swept away with its private folder when the gateway was killed', () => {
     const inside = mkdtempSync(join(tmpdir(), 'parley-socket-'));
     writeFileSync(join(inside, 'gateway.sock'), '');
     const folder = join(root, 'killed');
@@ -139,14 +139,14 @@ describe.skipIf(process.platform === 'win32')('the socket of a gateway', () => {
     socket.destroy();
   });
 
-  it('is not announced where it cannot be opened', () => {
+  it('the socket of a gateway is not announced where it cannot be opened', () => {
     const folder = join(root, 'blocked');
     mkdirSync(join(folder, `gateway-${process.pid}.sock`), { recursive: true });
     announceGateway(gateway, folder)();
     expect(readdirSync(folder)).toEqual([`gateway-${process.pid}.sock`]);
   });
 
-  it('is not talked to where it belongs to another user', async () => {
+  it('the socket of a gateway is not talked to where it belongs to another user', async () => {
     const folder = join(root, 'foreign');
     const takeBack = announceGateway(gateway, folder);
     const [{ socket } = { socket: '' }] = listRunningGateways(folder);

@@ -32,7 +32,7 @@ describe('the name of the program', () => {
     expect(programName(started)).toBe(name);
   });
 
-  it('in a client is the file that runs, wherever it is installed: npx would fetch another version elsewhere', () => {
+  it('the name of the program in a client is the file that runs, wherever it is installed: npx would fetch another version elsewhere', () => {
     for (const main of [
       '/opt/parley/dist/cli/main.js',
       '/srv/app/node_modules/mcp-parley/dist/cli/main.js',
@@ -42,7 +42,7 @@ describe('the name of the program', () => {
     }
   });
 
-  it('in a client is npx with the same package where npx runs it, whose folder does not stay', () => {
+  it('the name of the program in a client is npx with the same package where npx runs it, whose folder does not stay', () => {
     const started = '/srv/.npm/_npx/0123/node_modules/.bin/mcp-parley';
     expect(toLaunchCommand(['demo'], started)).toEqual({ command: 'npx', args: ['-y', 'mcp-parley', 'demo'] });
     write('npm/_npx/4567/package.json', { _npx: { packages: ['mcp-parley@0.1.0'] } });
@@ -83,7 +83,7 @@ describe('the line that starts wrap again', () => {
     return toWrapCommand(command);
   };
 
-  it('has what was typed, but for the port', () => {
+  it('the line that starts wrap again has what was typed, but for the port', () => {
     const { words, env } = again(
       '--env',
       'LEVEL=3',
@@ -151,7 +151,7 @@ describe('the welcome', () => {
     );
   });
 
-  it('has names that every client takes, and a word about what is not printed', () => {
+  it('the welcome has names that every client takes, and a word about what is not printed', () => {
     const print = createPrinter({ out: { write: () => {} }, env: {} });
     const options = { host: '127.0.0.1', port: 9000, isChosen: true, print, title: 'x', about: [] };
     const started = { words: ['wrap', 'x'], env: { TOKEN: '…' } };

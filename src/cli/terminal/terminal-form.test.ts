@@ -46,7 +46,7 @@ async function ask(request: object, typed: string, { yes = false, human, isTTY =
 }
 
 describe('a form', () => {
-  it('is filled in field by field', async () => {
+  it('a form is filled in field by field', async () => {
     const { answer, shown } = await ask({ requestedSchema: FORM }, 'Ada\n2\n\ny\nwine, 2\n');
     expect(answer).toEqual({
       action: 'accept',
@@ -66,12 +66,12 @@ describe('a form', () => {
     }
   });
 
-  it('is declined by a word, and cancelled by the end of the input', async () => {
+  it('a form is declined by a word, and cancelled by the end of the input', async () => {
     expect((await ask({ requestedSchema: FORM }, 'Ada\n:no\n')).answer).toEqual({ action: 'decline' });
     expect((await ask({ requestedSchema: FORM }, 'Ada\n')).answer).toEqual({ action: 'cancel' });
   });
 
-  it('is approved with its defaults, and only the rest is asked', async () => {
+  it('a form is approved with its defaults, and only the rest is asked', async () => {
     const { answer, shown } = await ask({ requestedSchema: FORM }, 'Ada\n1\n', { yes: true });
     expect(answer).toEqual({ action: 'accept', content: { name: 'Ada', time: '18:00', people: 2, vegan: true } });
     expect(shown).not.toContain('vegan');
@@ -81,7 +81,7 @@ describe('a form', () => {
     });
   });
 
-  it('that only a person may answer is refused without a terminal, whatever was typed or agreed to before', async () => {
+  it('a form that only a person may answer is refused without a terminal, whatever was typed or agreed to before', async () => {
     const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
     const calledOff = { answer: { action: 'cancel' }, refused: [expect.objectContaining({ code: 'NO_TERMINAL' })] };
     for (const yes of [true, false])
@@ -118,7 +118,7 @@ describe('a form', () => {
 describe('a link', () => {
   const link = { mode: 'url', url: 'https://x.test/pay', elicitationId: '1' };
 
-  it('is shown, and never taken for opened', async () => {
+  it('a link is shown, and never taken for opened', async () => {
     const { answer, shown } = await ask(link, '\n', { yes: true });
     expect(answer).toEqual({ action: 'accept' });
     expect(shown).toContain('https://x.test/pay');

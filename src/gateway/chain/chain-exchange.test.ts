@@ -56,7 +56,7 @@ describe('hooks', () => {
     expect(exchange.sent).toEqual([{ level: 'info', data: 'passes' }]);
   });
 
-  it('may only see questions, which then suspend as they would without it', async () => {
+  it('hooks may only see questions, which then suspend as they would without it', async () => {
     const exchange = Object.assign(new FakeExchange('tools/call'), { maySuspend: true });
     const seen: string[] = [];
     const seeing: StepFunction = (inner, next) => {
@@ -103,7 +103,7 @@ describe('a step that repeats', () => {
     },
   };
 
-  it('may call next() again when it has ended, each time with what it has passed on', async () => {
+  it('a step that repeats may call next() again when it has ended, each time with what it has passed on', async () => {
     const seen: unknown[] = [];
     const renaming: StepFunction = (exchange, next) => {
       exchange.params = { name: `inner-${String(exchange.params.name)}` };
@@ -136,7 +136,7 @@ describe('a step that repeats', () => {
     ]);
   });
 
-  it('must not call it while the former call is under way', async () => {
+  it('a step that repeats must not call it while the former call is under way', async () => {
     const hasty: StepFunction = async (_, next) => {
       await Promise.race([next(), settled()]);
       return next();
@@ -159,7 +159,7 @@ describe('what a step looks up', () => {
     expect(exchange.sent).toEqual([]);
   });
 
-  it('is given up when the exchange is', async () => {
+  it('what a step looks up is given up when the exchange is', async () => {
     const exchange = new FakeExchange('tools/call');
     exchange.controller.abort();
     const looking: StepFunction = async (_, _next, lookUp) => respond(await lookUp('tools/list'));

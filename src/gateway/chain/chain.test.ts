@@ -12,7 +12,7 @@ const answer = () => ({ ok: true });
 const wrong = (step: unknown): StepFunction => step as StepFunction;
 
 describe('the order of steps', () => {
-  it('is the order they are listed in, and the reverse on the way back', async () => {
+  it('the order of steps is the order they are listed in, and the reverse on the way back', async () => {
     const seen: string[] = [];
     const tell = (name: string): Step => ({
       name,
@@ -104,7 +104,7 @@ describe('a step around one whose time has run out', () => {
     return { result: await answer, inner: inner[0]!, seen };
   }
 
-  it('has its own signal and params again, and can look things up', async () => {
+  it('a step around one whose time has run out has its own signal and params again, and can look things up', async () => {
     const { result, seen } = await setUp();
     expect(result).toEqual({ tools: [] });
     expect(seen).toEqual([false, 'outer', false]);
@@ -117,7 +117,7 @@ describe('a step around one whose time has run out', () => {
 });
 
 describe('a chain without steps', () => {
-  it('is the target itself', () => {
+  it('a chain without steps is the target itself', () => {
     expect(createChain([], answer)).toBe(answer);
     expect(createChain([{ name: 'only hears of changes', onChange: (change) => change }], answer)).toBe(answer);
   });
@@ -133,7 +133,7 @@ describe('a chain without steps', () => {
 });
 
 describe('a step for some methods', () => {
-  it('is passed by all others', async () => {
+  it('a step for some methods is passed by all others', async () => {
     const seen: string[] = [];
     const tell = (name: string, methods?: string[]): Step => ({
       name,
@@ -157,7 +157,7 @@ describe('a mistake in a step is an error that names it', () => {
   const told = (reason: string) => ({ code: 'STEP_MISUSED', message: `Step mistaken ${reason}` });
   const mistaken = (handle: unknown) => chainOf([{ name: 'mistaken', handle: wrong(handle) }], answer)('tools/call');
 
-  it('for next() called twice', async () => {
+  it('a mistake in a step is an error that names it for next() called twice', async () => {
     const twice: StepFunction = async (_, next) => {
       await next();
       return next();
@@ -165,7 +165,7 @@ describe('a mistake in a step is an error that names it', () => {
     await expect(mistaken(twice)).rejects.toMatchObject(told('called next() twice'));
   });
 
-  it('for next() called twice without looking at the second', async () => {
+  it('a mistake in a step is an error that names it for next() called twice without looking at the second', async () => {
     const ignored: StepFunction = async (_, next) => {
       const outcome = await next();
       void next();
@@ -179,7 +179,7 @@ describe('a mistake in a step is an error that names it', () => {
     await expect(mistaken(atOnce)).rejects.toMatchObject(told('called next() twice'));
   });
 
-  it('for a forgotten return', async () => {
+  it('a mistake in a step is an error that names it for a forgotten return', async () => {
     const reason = 'returned no outcome; write "return next()" or "return respond(…)"';
     const forgot = async (_: unknown, next: () => Promise<Outcome>) => void (await next());
     await expect(mistaken(forgot)).rejects.toMatchObject(told(reason));
@@ -187,7 +187,7 @@ describe('a mistake in a step is an error that names it', () => {
     await expect(mistaken(() => null)).rejects.toMatchObject(told(reason));
   });
 
-  it('for a function that makes a step, in the place of the step', async () => {
+  it('a mistake in a step is an error that names it for a function that makes a step, in the place of the step', async () => {
     const makes = () => ({ name: 'made', handle: (_: unknown, next: () => Promise<Outcome>) => next() });
     await expect(mistaken(makes)).rejects.toMatchObject({
       code: 'STEP_MISUSED',
@@ -195,7 +195,7 @@ describe('a mistake in a step is an error that names it', () => {
     });
   });
 
-  it('for next() not awaited, however it ends', async () => {
+  it('a mistake in a step is an error that names it for next() not awaited, however it ends', async () => {
     const hasty: StepFunction = (_, next) => {
       void next();
       return respond({});
@@ -206,7 +206,7 @@ describe('a mistake in a step is an error that names it', () => {
     await settled(); // an unhandled rejection would end the run
   });
 
-  it('for what it throws after next(), however that ends', async () => {
+  it('a mistake in a step is an error that names it for what it throws after next(), however that ends', async () => {
     const throwing: StepFunction = (_, next) => {
       void next();
       throw new ProtocolError(-1, 'early');
@@ -216,7 +216,7 @@ describe('a mistake in a step is an error that names it', () => {
     await settled(); // an unhandled rejection would end the run
   });
 
-  it('for next() called when the answer is given', async () => {
+  it('a mistake in a step is an error that names it for next() called when the answer is given', async () => {
     let late: () => Promise<Outcome> = () => expect.unreachable();
     await mistaken((_: unknown, next: () => Promise<Outcome>) => ((late = next), respond({})));
     await expect(late()).rejects.toMatchObject(told('called next() after it had answered'));
@@ -228,7 +228,7 @@ describe('a step that throws', () => {
     throw new Error('password is 1234');
   };
 
-  it('is named for the client, without its error, which is in the log', async () => {
+  it('a step that throws is named for the client, without its error, which is in the log', async () => {
     const error = await chainOf(
       [(_, next) => next(), failing],
       answer,
@@ -249,7 +249,7 @@ describe('a step that throws', () => {
     }
   });
 
-  it('is not blamed for what the target throws', async () => {
+  it('a step that throws is not blamed for what the target throws', async () => {
     const call = chainOf([async (_, next) => next()], () => Promise.reject(new TypeError('of the target')));
     const error = await call('tools/list').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'INTERNAL', details: {}, cause: { message: 'of the target' } });

@@ -12,7 +12,7 @@ const server = serverOf({ tools });
 const start = (toolName: string, initialParams = {}) => ['interaction.start', { toolName, initialParams }] as const;
 
 describe('interaction.start', () => {
-  it('is refused for tools that are kept from clients, as for tools that are not there', async () => {
+  it('interaction.start is refused for tools that are kept from clients, as for tools that are not there', async () => {
     const call = chainOf([filter({ deny: ['delete'] })], server);
     expect(await call(...start('read'))).toMatchObject({ params: { toolName: 'read' } });
     const denied = await call(...start('delete')).catch((error: unknown) => error);
@@ -30,14 +30,14 @@ describe('interaction.start', () => {
     expect(await call('interaction.getState')).toEqual({ metadata: { toolName: 'my_read', createdAt: 1 } });
   });
 
-  it('is given the arguments that steps set', async () => {
+  it('interaction.start is given the arguments that steps set', async () => {
     const call = chainOf([defaults({ read: { a: 1, b: 1 } }), fixed({ read: { key: 'k' } })], server);
     expect(await call(...start('read', { b: 2, key: 'x' }))).toMatchObject({
       params: { initialParams: { a: 1, b: 2, key: 'k' } },
     });
   });
 
-  it('is left to a call where a person has to approve it', async () => {
+  it('interaction.start is left to a call where a person has to approve it', async () => {
     const call = chainOf([approve()], server);
     expect(await call(...start('read'))).toMatchObject({ params: { toolName: 'read' } });
     expect(readPlayAsCall(await call(...start('delete')))).toEqual({ tool: 'delete', wantedBy: 'step' });

@@ -47,7 +47,7 @@ describe('a step that maps tools', () => {
     expect(exchange.sent).toEqual([]);
   });
 
-  it('does not know what it hides, nor what it has renamed by its own name', async () => {
+  it('a step that maps tools does not know what it hides, nor what it has renamed by its own name', async () => {
     const call = chainOf([shout], serverOf({ tools }));
     for (const name of ['delete', 'DELETE', 'read']) {
       const refusal = call('tools/call', { name });
@@ -69,7 +69,7 @@ describe('a step that maps tools', () => {
     expect(await call('tools/call', { name: 'write' })).toMatchObject({ params: { name: 'read' } });
   });
 
-  it('may stand before others of its kind', async () => {
+  it('a step that maps tools may stand before others of its kind', async () => {
     const exclaim = mapTools((tool) => ({ ...tool, name: `${tool.name}!` }), 'exclaim');
     const call = chainOf([exclaim, shout], serverOf({ tools }));
     expect(await call('tools/call', { name: 'LIST!' })).toMatchObject({ params: { name: 'list' } });
@@ -94,13 +94,13 @@ describe('two tools mapped to one name', () => {
   const message = 'Step rename gives the name "list" to both "read" and "list"';
   const clash = rename({ tools: { read: 'list' } });
 
-  it('are an error that names both, even across pages', async () => {
+  it('two tools mapped to one name are an error that names both, even across pages', async () => {
     const call = chainOf([clash], serverOf({ tools }));
     await call('tools/list');
     await expect(call('tools/list', { cursor: '2' })).rejects.toMatchObject({ code: 'STEP_MISUSED', message });
   });
 
-  it('are an error for a call by that name too', async () => {
+  it('two tools mapped to one name are an error for a call by that name too', async () => {
     const call = chainOf([clash], serverOf({ tools }));
     await expect(call('tools/call', { name: 'list' })).rejects.toMatchObject({ code: 'STEP_MISUSED', message });
   });
@@ -123,7 +123,7 @@ describe('prompts', () => {
   });
   const complete = (name: string) => ({ ref: { type: 'ref/prompt', name, title: 'kept' }, argument: {} });
 
-  it('are mapped in lists, when they are got, and in completion', async () => {
+  it('prompts are mapped in lists, when they are got, and in completion', async () => {
     const call = chainOf([step], serverOf({ prompts }));
     expect(await call('prompts/get', { name: 'p_part' })).toMatchObject({ params: { name: 'part' } });
     expect(namesIn(await call('prompts/list'), 'prompts')).toEqual(['p_greet', 'p_part']);
@@ -132,7 +132,7 @@ describe('prompts', () => {
     });
   });
 
-  it('that are hidden are unknown, and completed by nothing', async () => {
+  it('prompts that are hidden are unknown, and completed by nothing', async () => {
     const call = chainOf([step], serverOf({ prompts }));
     await expect(call('prompts/get', { name: 'hidden' })).rejects.toMatchObject({ code: 'PROMPT_NOT_FOUND' });
     expect(await call('completion/complete', complete('hidden'))).toMatchObject({ completion: { values: [] } });
@@ -146,7 +146,7 @@ describe('prompts', () => {
 });
 
 describe('changes', () => {
-  it('are told in the names that clients know', () => {
+  it('changes are told in the names that clients know', () => {
     const added = [{ name: 'move', description: 'to move' }, { name: 'delete' }];
     expect(shout.onChange!({ kind: 'tools', added, removed: ['read', 'delete'] })).toEqual({
       kind: 'tools',
@@ -161,7 +161,7 @@ describe('changes', () => {
     expect(shout.onChange!({ kind: 'prompts' })).toEqual({ kind: 'prompts' });
   });
 
-  it('do not fail with a mapping that fails', () => {
+  it('changes do not fail with a mapping that fails', () => {
     const picky = mapTools((tool) => ({ ...tool, name: String((tool.annotations as JsonObject).title) }), 'picky');
     expect(picky.onChange!({ kind: 'tools', added: [{ name: 'a' }] })).toEqual({ kind: 'tools' });
   });

@@ -33,7 +33,7 @@ describe('narrow steps', () => {
     expect(await handled(onList(here), METHODS)).toEqual(METHODS.filter((method) => method.endsWith('/list')));
   });
 
-  it('are called like their function, or else like their methods', () => {
+  it('narrow steps are called like their function, or else like their methods', () => {
     expect(onCall(here).name).toBe('here');
     expect(onCustomMethod(['a', 'b'], () => respond({})).name).toBe('a, b');
   });

@@ -23,7 +23,7 @@ describe('a result that nobody has read', () => {
     expect(Buffer.concat((passed as RawObject).chunks()).toString()).toBe(RESULT);
   });
 
-  it('is read for a step that looks at it, and continues as that step has left it', async () => {
+  it('a result that nobody has read is read for a step that looks at it, and continues as that step has left it', async () => {
     const seen: unknown[] = [];
     const passed = await throughSteps({
       name: 'a',
@@ -38,7 +38,7 @@ describe('a result that nobody has read', () => {
     expect(passed).toMatchObject({ content: ['changed in place'], isError: false });
   });
 
-  it('is replaced by a step without having been read', async () => {
+  it('a result that nobody has read is replaced by a step without having been read', async () => {
     const passed = await throughSteps({
       name: 'a',
       async handle(_, next) {
@@ -50,7 +50,7 @@ describe('a result that nobody has read', () => {
     expect(passed).toEqual({ content: [] });
   });
 
-  it('can be used like any other by a step', () => {
+  it('a result that nobody has read can be used like any other by a step', () => {
     const outcome = toStepOutcome(unread());
     expect(isOutcome(outcome)).toBe(true);
     const { result } = outcome;
@@ -76,7 +76,7 @@ describe('a result that nobody has read', () => {
     expect(resultIn(returned)).toBeInstanceOf(RawObject);
   });
 
-  it('is read for a step that looks something up', async () => {
+  it('a result that nobody has read is read for a step that looks something up', async () => {
     let found: unknown;
     const step: Step = {
       name: 'a',

@@ -24,11 +24,11 @@ describe('a rule about a host', () => {
   });
 
   it.each(['note://secrets/1', 'note://open:80/1', 'note://open./secret/1', 'https://intern.example.org/x'])(
-    'that forbids it leaves others alone: %s',
+    'a rule about a host that forbids it leaves others alone: %s',
     (uri) => expect(isAllowed(uri, origin(uri))).toBe(true),
   );
 
-  it('that names a port forbids that port only, unless it is the usual one, which means the host', () => {
+  it('a rule about a host that names a port forbids that port only, unless it is the usual one, which means the host', () => {
     const isOpen = toUriRule([{ deny: ['note://h:81/*', 'https://h:443/*'] }])!;
     const urls = ['note://h:81/1', 'note://h/1', 'note://h:82/1', 'https://h:443/1', 'https://h/1', 'https://h:444/1'];
     expect(urls.filter((uri) => !isOpen(uri, origin(uri)))).toEqual([
@@ -39,7 +39,7 @@ describe('a rule about a host', () => {
     ]);
   });
 
-  it('that permits it does not count for other ports', () => {
+  it('a rule about a host that permits it does not count for other ports', () => {
     const isPermitted = toUriRule([{ allow: ['note://open/*', 'https://h:443/*'] }])!;
     const urls = [
       'note://open/1',
@@ -66,7 +66,7 @@ describe('the forms of a URI', () => {
     expect(chars).toBeLessThanOrEqual(2 * 32_768);
   });
 
-  it('are all there for a long harmless URL', () => {
+  it('the forms of a URI are all there for a long harmless URL', () => {
     const query = Array.from({ length: 60 }, (__, n) => `filter${n}=value%20${n}`).join('&');
     expect(uriForms(`https://example.com:8443/Some/Path?${query}`)).toBeDefined();
   });

@@ -72,7 +72,7 @@ describe('a member that lists slowly', () => {
     expect(late).toEqual(['tools']);
   });
 
-  it('is waited for again once it is quick', async () => {
+  it('a member that lists slowly is waited for again once it is quick', async () => {
     const { pass, asked, list } = setUp();
     await list();
     await pass(START_MS / 2);
@@ -106,7 +106,7 @@ describe('a long list', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('is not kept if it is short', async () => {
+  it('a long list is not kept if it is short', async () => {
     const { asked, list } = setUp();
     const one = client('stateless');
     await list(one);
@@ -139,7 +139,7 @@ describe('a member that never lists', () => {
     expect(late).toEqual(['tools']);
   });
 
-  it('has its last list marked', async () => {
+  it('a member that never lists has its last list marked', async () => {
     const { pass, asked, list } = setUp();
     await list();
     asked[0]!.answer('a');

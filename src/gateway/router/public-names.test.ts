@@ -20,7 +20,7 @@ describe('names that always have their server in front', () => {
     expect(names.owner('read')).toBeUndefined();
   });
 
-  it('do not depend on what is listed, or when', () => {
+  it('names that always have their server in front do not depend on what is listed, or when', () => {
     fc.assert(
       fc.property(ownersOf, (owners) => {
         const [one, other] = [new PublicNames(serversOf(owners)), new PublicNames(serversOf(owners))];
@@ -41,7 +41,7 @@ describe('names that always have their server in front', () => {
     expect(names.owner(other)).toEqual({ server: 'a__b', name: 'c' });
   });
 
-  it('are cut where they are too long, and understood whole', () => {
+  it('names that always have their server in front are cut where they are too long, and understood whole', () => {
     const names = new PublicNames(['files']);
     const long = { server: 'files', name: 'x'.repeat(80) };
     const short = names.publish(long);
@@ -52,7 +52,7 @@ describe('names that always have their server in front', () => {
 });
 
 describe('names that are qualified on collision', () => {
-  it('are bare for the first configured server that has them', () => {
+  it('names that are qualified on collision are bare for the first configured server that has them', () => {
     const names = new PublicNames(['files', 'web'], 'on-collision');
     names.learn('web', ['read', 'fetch']);
     names.learn('files', ['read']);
@@ -63,7 +63,7 @@ describe('names that are qualified on collision', () => {
     expect(names.owner('files__read')).toEqual({ server: 'files', name: 'read' });
   });
 
-  it('are never bare while a server that is configured earlier may have them', () => {
+  it('names that are qualified on collision are never bare while a server that is configured earlier may have them', () => {
     const names = new PublicNames(['staging', 'production'], 'on-collision');
     names.learn('production', ['deploy']);
     expect(names.publish({ server: 'production', name: 'deploy' })).toBe('production__deploy');
@@ -82,7 +82,7 @@ describe('names that are qualified on collision', () => {
     expect(names.owner('deploy')).toEqual({ server: 'staging', name: 'deploy' });
   });
 
-  it('are not bare where they look like a name of another server', () => {
+  it('names that are qualified on collision are not bare where they look like a name of another server', () => {
     const names = new PublicNames(['evil', 'github'], 'on-collision');
     names.learn('evil', ['github__delete']);
     names.learn('github', ['delete']);

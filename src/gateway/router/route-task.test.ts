@@ -95,7 +95,7 @@ describe('a task', () => {
     expect(await send('tasks/list', {}, 'bob')).toEqual({ tasks: [], nextCursor: 'next' });
   });
 
-  it('is listed with the `_meta` and the fields that all servers agree on', async () => {
+  it('a task is listed with the `_meta` and the fields that all servers agree on', async () => {
     const { ids, member, taskId } = setUp(() => ({ _meta: { a: 1, both: 1 }, acme: [1], tasks: [state('t')] }));
     const list = (members: (typeof member)[]) => routeTask(new FakeExchange('tasks/list', {}), members, ids);
     expect(await list([member])).toEqual({ _meta: { a: 1, both: 1 }, acme: [1], tasks: [state(taskId)] });

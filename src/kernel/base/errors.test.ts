@@ -4,11 +4,11 @@ import type { ErrorCode } from './error-table.ts';
 import { GatewayError, ProtocolError, toError } from './errors.ts';
 
 describe('a thrown value', () => {
-  it('of our own passes unchanged', () => {
+  it('a thrown value of our own passes unchanged', () => {
     for (const error of [new GatewayError('CANCELLED'), new ProtocolError(1, 'x')]) expect(toError(error)).toBe(error);
   });
 
-  it('of the official SDK keeps its code, message and data', () => {
+  it('a thrown value of the official SDK keeps its code, message and data', () => {
     const thrown = Object.assign(new Error('MCP error -32602: no'), { code: -32602, data: { a: 1 } });
     expect(toError(thrown)).toMatchObject({ code: -32602, message: 'MCP error -32602: no', data: { a: 1 } });
   });
@@ -30,7 +30,7 @@ describe('a thrown value', () => {
 });
 
 describe('the error table', () => {
-  it('has a message, a hint, a JSON-RPC code and an HTTP status in each row', () => {
+  it('the error table has a message, a hint, a JSON-RPC code and an HTTP status in each row', () => {
     for (const [code, row] of Object.entries(ERRORS)) {
       expect(row.message, code).not.toBe('');
       expect(row.hint, code).toMatch(/\.$/);

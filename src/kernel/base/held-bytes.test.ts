@@ -43,7 +43,7 @@ describe('the byte budget', () => {
     expect(held()).toBe(0);
   });
 
-  it('does not count what is small', () => {
+  it('the byte budget does not count what is small', () => {
     const { hold, held } = holdings(1);
     expect(hold('a', 'a').set(UNCOUNTED_BYTES)).toBe(true);
     expect(held()).toBe(0);

@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from './limits.ts';
 const TABLES = ['src/kernel/base/limits.ts', 'src/config/check/limits-shape.ts'];
 
 describe('a limit', () => {
-  it('is enforced somewhere in the source', () => {
+  it('every limit is enforced somewhere in the source', () => {
     const code = sourceFiles()
       .filter((path) => !TABLES.includes(path))
       .map(read)

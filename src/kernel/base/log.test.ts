@@ -45,7 +45,7 @@ describe('the log', () => {
     expect(lines[0]).not.toContain('hush');
   });
 
-  it('does not redact numbers', () => {
+  it('the log does not redact numbers', () => {
     const { log, last } = recorder();
     log.error({ maxTokens: 5, tokens: undefined }, 'e');
     expect(last().maxTokens).toBe(5);

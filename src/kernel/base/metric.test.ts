@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { writeFamilies } from './metric.ts';
 import { parseMetrics } from './parse-metrics.contract.ts';
 
-it('is read back by a parser, whatever a label says', () => {
+it('a metric is read back by a parser, whatever a label says', () => {
   const labels = { server: 'a "b" \\ c\nd', state: '' };
   const text = writeFamilies([
     { name: 'one', help: 'First.', type: 'gauge', samples: [{ labels, value: 1.5 }] },

@@ -11,7 +11,7 @@ describe('a rate', () => {
   ])('is read from %s', (text, rate) => expect(readRate(text)).toEqual(rate));
 
   it.each(['', '0/s', '-1/s', '1', '1.5/s', '10/sec', '10/ s', ' 10/s', '1e9/s', '9999999999/s', '10/min/s'])(
-    'is not %j',
+    'a rate is not %j',
     (text) => expect(readRate(text)).toBeUndefined(),
   );
 });

@@ -20,13 +20,13 @@ const dropped = () => {
 };
 
 describe('a promise that foreign code drops', () => {
-  it('is reported by Node if it rejects, unless it was made in here', async () => {
+  it('a promise that foreign code drops is reported by Node if it rejects, unless it was made in here', async () => {
     expect(await unhandledBy(dropped)).toHaveLength(1);
     expect(await unhandledBy(() => withoutStrays(dropped))).toEqual([]);
     expect(await unhandledBy(() => withoutStrays(() => withoutStrays(dropped)))).toEqual([]);
   });
 
-  it('is also handled if the code throws', async () => {
+  it('a promise that foreign code drops is also handled if the code throws', async () => {
     const work = () => {
       dropped();
       throw new Error('thrown');
@@ -34,13 +34,13 @@ describe('a promise that foreign code drops', () => {
     expect(await unhandledBy(() => expect(() => withoutStrays(work)).toThrow('thrown'))).toEqual([]);
   });
 
-  it('is handled after code that was ended in the middle, too, and later ones are not kept', async () => {
+  it('a promise that foreign code drops is handled after code that was ended in the middle, too, and later ones are not kept', async () => {
     withoutStrays(() => forgetStrays());
     expect(await unhandledBy(() => withoutStrays(dropped))).toEqual([]);
     expect(await unhandledBy(dropped)).toHaveLength(1);
   });
 
-  it('does not hide one that is made later', async () => {
+  it('a promise that foreign code drops does not hide one that is made later', async () => {
     withoutStrays(() => 7);
     expect(await unhandledBy(dropped)).toHaveLength(1);
   });

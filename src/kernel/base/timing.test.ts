@@ -63,7 +63,7 @@ describe('openPromise', () => {
     return { controller, by, takeBack, promise };
   }
 
-  it('is settled by whom it was handed to, and a later abort takes nothing back', async () => {
+  it('openPromise is settled by whom it was handed to, and a later abort takes nothing back', async () => {
     const one = opened();
     one.by.resolve('yes');
     one.controller.abort();
@@ -75,7 +75,7 @@ describe('openPromise', () => {
     expect([one.takeBack, other.takeBack].map(({ mock }) => mock.calls.length)).toEqual([0, 0]);
   });
 
-  it('is taken back once when the signal aborts first', async () => {
+  it('openPromise is taken back once when the signal aborts first', async () => {
     const { controller, by, takeBack, promise } = opened();
     controller.abort();
     by.resolve('late');
@@ -83,7 +83,7 @@ describe('openPromise', () => {
     expect(takeBack).toHaveBeenCalledTimes(1);
   });
 
-  it('may be settled at once', async () => {
+  it('openPromise may be settled at once', async () => {
     const takeBack = vi.fn();
     const { signal } = new AbortController();
     expect(await openPromise<number>(signal, { begin: ({ resolve }) => resolve(1), takeBack })).toBe(1);

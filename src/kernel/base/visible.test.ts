@@ -38,7 +38,7 @@ function isHarmful(character: string): boolean {
 }
 
 describe('a peer’s text', () => {
-  it('has no terminal controls left', () => {
+  it('a peer’s text has no terminal controls left', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(Array.from(printable(text)).filter(isHarmful)).toEqual([]);

@@ -64,7 +64,7 @@ export function checkQuestions(name: string, create: () => QuestionChannel | Pro
       expect((await Promise.all(asked)).map(({ action }) => action)).toEqual(['accept', 'decline', 'accept']);
     });
 
-    it('have keys of their own, whatever keys their askers want', async () => {
+    it('questions have keys of their own, whatever keys their askers want', async () => {
       const channel = await create();
       const wanted = ['a-1', 'a', 'a', undefined, 'a-2', 'a', '__proto__', 'constructor'];
       const asked = wanted.map((key, index) => channel.ask(question(`${index}`, key)));
@@ -100,13 +100,13 @@ export function checkQuestions(name: string, create: () => QuestionChannel | Pro
       expect(await asked).toMatchObject({ action: 'accept' });
     });
 
-    it('are not asked if their signal has aborted before', async () => {
+    it('questions are not asked if their signal has aborted before', async () => {
       const channel = await create();
       await expect(channel.ask(question('late'), AbortSignal.abort())).rejects.toMatchObject(CANCELLED);
       expect(await channel.shown()).toEqual([]);
     });
 
-    it('are taken back when their signal aborts, and an answer that comes later is lost', async () => {
+    it('questions are taken back when their signal aborts, and an answer that comes later is lost', async () => {
       const channel = await create();
       const [controller, other] = [new AbortController(), new AbortController()];
       const withdrawn = channel.ask(question('withdrawn'), controller.signal);

@@ -62,7 +62,7 @@ it('says in which of four ways a question ended without an answer', async () => 
   expect(await late).toBe('gone');
 });
 
-it('of too many questions the oldest is refused, and not reported as taken back', async () => {
+it('the oldest of too many questions is refused, and not reported as taken back', async () => {
   const onWithdrawn = vi.fn();
   const questions = new OpenQuestions<string>({ onWithdrawn, max: 2 });
   const asked = ['a', 'b', 'c'].map((key) => questions.open(key, key).catch((error: Error) => error.message));

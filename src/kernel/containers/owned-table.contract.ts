@@ -65,7 +65,7 @@ export function checkOwnedThings(name: string, create: () => OwnedThings, roomOf
       expect(things.expired).toEqual([]);
     });
 
-    it('are given up once when their time is over, and free their place', async () => {
+    it('owned things are given up once when their time is over, and free their place', async () => {
       const things = create();
       const keys = [things.add('ada'), things.add('ada'), things.add('bob')];
       await things.expire();
@@ -86,7 +86,7 @@ export function checkOwnedThings(name: string, create: () => OwnedThings, roomOf
       expect(things.expired).toEqual([late]);
     });
 
-    it('are given up with the gateway, once, and leave no timer', async () => {
+    it('owned things are given up with the gateway, once, and leave no timer', async () => {
       const things = create();
       if (!things.close) return;
       const keys = [things.add('ada'), things.add('bob')];

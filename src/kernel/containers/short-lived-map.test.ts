@@ -27,7 +27,7 @@ describe('a short-lived map', () => {
     expect([map.delete(1), map.delete(1), map.get(1), map.size]).toEqual([one, undefined, undefined, 0]);
   });
 
-  it('can be changed while its values are iterated', () => {
+  it('a short-lived map can be changed while its values are iterated', () => {
     const map = new ShortLivedMap<number, { id: number }>();
     for (const id of [1, 2, 3]) map.set(id, { id });
     for (const { id } of map.values()) map.delete(id + 1);

@@ -28,7 +28,7 @@ describe('a seal', () => {
     );
   });
 
-  it('does not open if altered, cut or lengthened', () => {
+  it('a seal does not open if altered, cut or lengthened', () => {
     const sealer = createSealer(['k']);
     const sealed = sealer.seal('p', 'b', { secret: 'word' });
     for (let at = 0; at < sealed.length; at++) {
@@ -39,7 +39,7 @@ describe('a seal', () => {
     for (const tail of ['A', '=', ' ', '\n', '!']) expect(sealer.open('p', 'b', sealed + tail)).toBeUndefined();
   });
 
-  it('does not open if made up', () => {
+  it('a seal does not open if made up', () => {
     const sealer = createSealer();
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (anything) => {
@@ -58,7 +58,7 @@ describe('a seal', () => {
 });
 
 describe('keys', () => {
-  it('can be rotated: the first seals, all open, a removed one does not', () => {
+  it('keys can be rotated: the first seals, all open, a removed one does not', () => {
     const old = createSealer(['old']).seal('p', 'b', 1);
     const rotated = createSealer(['new', 'old']);
     expect(rotated.open('p', 'b', old)).toBe(1);
@@ -68,13 +68,13 @@ describe('keys', () => {
     expect(createSealer(['new']).open('p', 'b', old)).toBeUndefined();
   });
 
-  it('are made for each process if absent, and are then not durable', () => {
+  it('keys are made for each process if absent, and are then not durable', () => {
     const [one, two] = [createSealer(), createSealer([])];
     expect([one.durable, two.durable, createSealer(['k']).durable]).toEqual([false, false, true]);
     expect(two.open('p', 'b', one.seal('p', 'b', 1))).toBeUndefined();
   });
 
-  it.each([[''], [undefined], [5]])('must not be %j', (key) => {
+  it.each([[''], [undefined], [5]])('keys must not be %j', (key) => {
     expect(() => createSealer([key as string])).toThrow(/keys.*is the variable set/);
   });
 });

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('keys in the state folder', () => {
-  it('are made once, and only their owner can read them', () => {
+  it('keys in the state folder are made once, and only their owner can read them', () => {
     const stateFolder = join(folder, 'state', 'parley');
     const made = keysFrom({ stateFolder }, log)!;
     expect(made).toEqual([expect.stringMatching(/^[\w-]{44}$/)]);
@@ -37,7 +37,7 @@ describe('keys in the state folder', () => {
   });
 
   it.each(['x', `${'n'.repeat(32)}\nshort`, `   ${'y'.repeat(15)}   `])(
-    'are refused where one is short, as in %j',
+    'keys in the state folder are refused where one is short, as in %j',
     (text) => {
       const path = join(folder, 'keys');
       writeFileSync(path, `${text}\n`);
@@ -49,7 +49,7 @@ describe('keys in the state folder', () => {
     },
   );
 
-  it('are not needed where keys are given or no folder is named', () => {
+  it('keys in the state folder are not needed where keys are given or no folder is named', () => {
     expect(keysFrom({ keys: [GIVEN], stateFolder: folder }, log)).toEqual([GIVEN]);
     expect(keysFrom({}, log)).toBeUndefined();
     expect(readdirSync(folder)).toEqual([]);
@@ -65,9 +65,12 @@ describe('keys in the state folder', () => {
 });
 
 describe('keys that a program gives', () => {
-  it.each([[['short']], [[GIVEN, 'x'.repeat(15)]]])('are refused if one is too short: %j', (keys) => {
-    expect(() => keysFrom({ keys }, log)).toThrow(
-      'keys: each needs at least 16 characters; `openssl rand -base64 32` makes one',
-    );
-  });
+  it.each([[['short']], [[GIVEN, 'x'.repeat(15)]]])(
+    'keys that a program gives are refused if one is too short: %j',
+    (keys) => {
+      expect(() => keysFrom({ keys }, log)).toThrow(
+        'keys: each needs at least 16 characters; `openssl rand -base64 32` makes one',
+      );
+    },
+  );
 });

@@ -32,12 +32,12 @@ async function together(path: string, times: number): Promise<number> {
 }
 
 describe.skipIf(!here)('a lock file', () => {
-  it('is held by one at a time, and is gone afterwards', async () => {
+  it('a lock file is held by one at a time, and is gone afterwards', async () => {
     expect(await together(join(folder, 'new', 'lock'), 20)).toBe(1);
     expect(readdirSync(join(folder, 'new'))).toEqual([]);
   });
 
-  it('of a process that has died is removed, and so is that of one that died while it removed it', async () => {
+  it('a lock file of a process that has died is removed, and so is that of one that died while it removed it', async () => {
     const path = join(folder, 'lock');
     symlinkSync(deadHolder('one'), path);
     symlinkSync(deadHolder('two'), `${path}-one`);
@@ -46,7 +46,7 @@ describe.skipIf(!here)('a lock file', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('of a process that lives, or of another machine, is waited for', async () => {
+  it('a lock file of a process that lives, or of another machine, is waited for', async () => {
     const path = join(folder, 'lock');
     for (const holder of [
       createLeaseHolder({ ...here!, pid: process.ppid, start: '1' }).marked('alive'),
@@ -59,7 +59,7 @@ describe.skipIf(!here)('a lock file', () => {
     }
   });
 
-  it('that is far too old is removed, whatever its holder is; a file as older versions write it, too', async () => {
+  it('a lock file that is far too old is removed, whatever its holder is; a file as older versions write it, too', async () => {
     const path = join(folder, 'lock');
     writeFileSync(path, '1');
     utimesSync(path, 1, 1);

@@ -23,13 +23,13 @@ describe('an answer', () => {
     expect(writeExactly(content)).toBe('{"amount":12345678901234567890,"rate":1.0}');
   });
 
-  it('is accepted without optional fields', () => {
+  it('an answer is accepted without optional fields', () => {
     const schema = form({ name: { type: 'string' }, age: { type: 'integer', default: 7 } }, ['name']);
     expect(validateAnswer(schema, { name: 'Ada' })).toEqual({ content: { name: 'Ada' } });
     expect(validateAnswer(schema, { name: 'Ada', age: null })).toEqual({ content: { name: 'Ada' } });
   });
 
-  it('is refused with all its problems at once', () => {
+  it('an answer is refused with all its problems at once', () => {
     const schema = form({ name: { type: 'string' }, age: { type: 'integer' } }, ['name', 'age']);
     const { problems } = validateAnswer(schema, { name: '', agee: 3 });
     expect(problems!.map(({ property, code }) => [property, code])).toEqual([
@@ -39,13 +39,13 @@ describe('an answer', () => {
     ]);
   });
 
-  it('to a single field needs no name', () => {
+  it('an answer to a single field needs no name', () => {
     const schema = form({ color: { type: 'string', enum: ['red', 'green'] } }, ['color']);
     expect(validateAnswer(schema, 'red')).toEqual({ content: { color: 'red' } });
     expect(validateAnswer(form({ a: {}, b: {} }, ['a']), 'red').problems).toHaveLength(1);
   });
 
-  it('to a form without fields is empty', () => {
+  it('an answer to a form without fields is empty', () => {
     for (const schema of [undefined, null, 3, {}, { properties: [] }, form({})])
       expect(validateAnswer(schema, undefined)).toEqual({ content: {} });
   });
@@ -80,7 +80,7 @@ describe('an answer', () => {
 });
 
 describe('text', () => {
-  it('is checked for its length in characters and its pattern', () => {
+  it('text is checked for its length in characters and its pattern', () => {
     expect(checked({ type: 'string', minLength: 3 }, 'ab')).toBe('tooShort 3');
     expect(checked({ type: 'string', maxLength: 2 }, 'abc')).toBe('tooLong 2');
     expect(checked({ type: 'string', maxLength: 2 }, '👩👩')).toBe('👩👩');
@@ -92,7 +92,7 @@ describe('text', () => {
     expect(checked({ type: 'string' }, ['a'])).toBe('text');
   });
 
-  it('is refused if its pattern takes for ever', () => {
+  it('text is refused if its pattern takes for ever', () => {
     expect(checked({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(60)}b`)).toBe('pattern ^(a+)+$');
   });
 
@@ -111,7 +111,7 @@ describe('text', () => {
     expect(wrong.map((one) => checked({ type: 'string', format }, one))).toEqual(wrong.map(() => code));
   });
 
-  it('of an unknown format is plain text', () => {
+  it('text of an unknown format is plain text', () => {
     expect(checked({ type: 'string', format: 'color' }, 'blue')).toBe('blue');
   });
 });
@@ -135,7 +135,7 @@ describe('a number', () => {
     expect(checked({ type: 'number' }, given)).toBe(value);
   });
 
-  it('is an integer if required, and exact', () => {
+  it('a number is an integer if required, and exact', () => {
     const integer = (given: unknown) => checked({ type: 'integer' }, given);
     expect(['12', '+12', 12.0].map(integer)).toEqual([12, 12, 12]);
     expect(['1.000', '1,5', 1.5, '99999999999999999', ''].map(integer)).toEqual([
@@ -144,7 +144,7 @@ describe('a number', () => {
     ]);
   });
 
-  it('is checked against its bounds', () => {
+  it('a number is checked against its bounds', () => {
     const schema = { type: 'number', minimum: 0, maximum: 10 };
     expect([-1, 0, 10, 10.1].map((one) => checked(schema, one))).toEqual(['tooSmall 0', 0, 10, 'tooLarge 10']);
   });
@@ -159,7 +159,7 @@ describe('a choice', () => {
     ],
   };
 
-  it('is one of its options, by value or by title', () => {
+  it('a choice is one of its options, by value or by title', () => {
     expect(['#f00', 'Red', 'red', ' GREEN '].map((one) => checked(titled, one))).toEqual([
       '#f00',
       '#f00',
@@ -172,12 +172,12 @@ describe('a choice', () => {
     expect(checked({ type: 'integer', enum: [1, 2] }, '2')).toBe(2);
   });
 
-  it('is refused if two options differ only in case', () => {
+  it('a choice is refused if two options differ only in case', () => {
     expect(checked({ enum: ['AB', 'ab'] }, 'Ab')).toBe('choice AB, ab');
     expect(checked({ enum: ['AB', 'ab'] }, 'ab')).toBe('ab');
   });
 
-  it('of several is checked for the number of distinct options', () => {
+  it('a choice of several is checked for the number of distinct options', () => {
     const many = { type: 'array', items: { anyOf: titled.oneOf }, minItems: 1, maxItems: 1 };
     expect(checked(many, ['Red', '#f00'])).toEqual(['#f00']);
     expect(checked(many, 'Red')).toEqual(['#f00']);
@@ -187,14 +187,14 @@ describe('a choice', () => {
     expect(validateAnswer(form({ it: many }), { it: [] })).toEqual({ content: {} });
   });
 
-  it('with very many options lists some of them', () => {
+  it('a choice with very many options lists some of them', () => {
     const { problems } = validateAnswer(form({ n: { enum: [...Array(500).keys()] } }, ['n']), 'x');
     expect(describeProblem(problems![0]!)).toBe('Choose one of these: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ….');
   });
 });
 
 describe('yes or no', () => {
-  it('is accepted as a boolean or as a word', () => {
+  it('yes or no is accepted as a boolean or as a word', () => {
     const said = [true, 'true', 'Yes', false, 'no', 'maybe', 1].map((one) => checked({ type: 'boolean' }, one));
     expect(said).toEqual([true, true, true, false, false, 'boolean', 'boolean']);
   });
@@ -213,20 +213,20 @@ describe('a file', () => {
     expect(checked(schema, 'a.csv')).toBe('file');
   });
 
-  it('has a name without a path', () => {
+  it('a file has a name without a path', () => {
     expect(checked(schema, file({ name: '../../etc/x\u0000\n.csv' }))).toMatchObject({ name: 'x.csv' });
     expect(checked(schema, file({ name: 'C:\\temp\\a.csv' }))).toMatchObject({ name: 'a.csv' });
   });
 });
 
 describe('a schema', () => {
-  it('with a secret or a file is only for the page', () => {
+  it('a schema with a secret or a file is only for the page', () => {
     expect(isForPageOnly(form({ a: { type: 'string', format: 'password' } }))).toBe(true);
     expect(isForPageOnly(form({ a: { type: 'object', 'x-parley': 'file' } }))).toBe(true);
     expect(isForPageOnly(form({ a: { type: 'string' } }))).toBe(false);
   });
 
-  it('is read even if a generator added null', () => {
+  it('a schema is read even if a generator added null', () => {
     const kinds = (schema: JsonObject) => toSchemaFields(form({ it: schema })).map(({ kind }) => kind)[0];
     expect(kinds({ anyOf: [{ type: 'integer' }, { type: 'null' }], title: 'Age' })).toBe('number');
     expect(kinds({ type: ['boolean', 'null'] })).toBe('boolean');

@@ -101,21 +101,21 @@ describe('what is kept', () => {
     expect(secrets.mask(value)).toBe(value);
   });
 
-  it('is the login, the key and the random part of a URL, encoded or not', () => {
+  it('what is kept is the login, the key and the random part of a URL, encoded or not', () => {
     const [password, key, part] = [fresh('p@ss/'), fresh('key-'), fresh('')];
     registerUrlSecrets(`https://me:${encodeURIComponent(password)}@a.example/s/${part}/mcp?api_key=${key}&page=2`);
     const text = `${password} ${encodeURIComponent(password)} ${key} ${part} a.example page=2`;
     expect(secrets.mask(text)).toBe('[redacted] [redacted] [redacted] [redacted] a.example page=2');
   });
 
-  it('is what options and headers are called after, and a token without its scheme', () => {
+  it('what is kept is what options and headers are called after, and a token without its scheme', () => {
     const [option, header, other] = [fresh('o'), fresh('h'), fresh('x')];
     registerArgumentSecrets(['--token', option, '-e', `API_KEY=${other}`, '--verbose']);
     registerSecret('Authorization', `Bearer ${header}`);
     expect(secrets.mask(`${option} ${other} ${header} --verbose`)).toBe('[redacted] [redacted] [redacted] --verbose');
   });
 
-  it('is masked in errors, but not where a client is told what it sent, nor in a link to a login', () => {
+  it('what is kept is masked in errors, but not where a client is told what it sent, nor in a link to a login', () => {
     const value = fresh('known-');
     secrets.add(value);
     const failed = new GatewayError('UPSTREAM_FAILED', { server: 'a', reason: `bad ${value}` });

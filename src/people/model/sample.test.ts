@@ -37,7 +37,7 @@ async function sampler(reply: Reply, options: Partial<SamplerOptions> = {}) {
 }
 
 describe('a request to the model', () => {
-  it('has the messages, the system prompt and the settings', async () => {
+  it('a request to the model has the messages, the system prompt and the settings', async () => {
     const { ask, posted } = await sampler(hello);
     await ask({
       ...say('Hi'),
@@ -61,7 +61,7 @@ describe('a request to the model', () => {
     });
   });
 
-  it('has images, audio, tool calls and their results', async () => {
+  it('a request to the model has images, audio, tool calls and their results', async () => {
     const { ask, posted } = await sampler(hello);
     const image = { type: 'image', data: 'aW1n', mimeType: 'image/png' };
     const audio = { type: 'audio', data: 'c25k', mimeType: 'audio/wav' };
@@ -245,7 +245,7 @@ describe('the model’s answer', () => {
     expect(lines).toEqual([expect.stringContaining('sampling.failed')]);
   });
 
-  it('is an error if the endpoint is down', async () => {
+  it('the model’s answer is an error if the endpoint is down', async () => {
     const { ask } = await sampler(hello, { url: 'http://127.0.0.1:1/v1' });
     await expect(ask(say('x'))).rejects.toMatchObject({ code: 'MODEL_FAILED' });
   });

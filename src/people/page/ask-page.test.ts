@@ -63,7 +63,7 @@ describe('the link', () => {
     expect(text).toContain('Parley asks you, before <code>book_flight</code> <bdi>(travel)</bdi> is called');
   });
 
-  it('is not used up by link previews', async () => {
+  it('the link is not used up by link previews', async () => {
     const { url } = await serve(formRound(NAME));
     for (const method of ['GET', 'HEAD', 'GET']) {
       const looked = await new FakeBrowser().get(url, { method });
@@ -175,7 +175,7 @@ describe('the link', () => {
 });
 
 describe('a form', () => {
-  it('from another site is refused', async () => {
+  it('a form from another site is refused', async () => {
     const round = formRound(NAME);
     const sealer = createSealer();
     const { url } = await serve(round, { sealer });
@@ -203,7 +203,7 @@ describe('a form', () => {
     expect(await browser.post(url, { ...values, csrf })).toMatchObject({ status: 200 });
   });
 
-  it('of one browser cannot be sent by another', async () => {
+  it('a form of one browser cannot be sent by another', async () => {
     const round = formRound(NAME);
     const { url } = await serve(round);
     const csrf = csrfOf((await new FakeBrowser().open(url)).text);
@@ -238,7 +238,7 @@ describe('a form', () => {
     expect(round.by).toBe('relay');
   });
 
-  it('can be declined and cancelled empty', async () => {
+  it('a form can be declined and cancelled empty', async () => {
     for (const [action, said] of [
       ['decline', 'You have declined'],
       ['cancel', 'You have cancelled'],
@@ -250,7 +250,7 @@ describe('a form', () => {
     }
   });
 
-  it('of a wrong type or too large is refused', async () => {
+  it('a form of a wrong type or too large is refused', async () => {
     const round = formRound(NAME);
     const { url } = await serve(round);
     const browser = new FakeBrowser();
@@ -285,7 +285,7 @@ describe('a form', () => {
 });
 
 describe('every page', () => {
-  it('has headers that allow no other resources', async () => {
+  it('every page has headers that allow no other resources', async () => {
     const { url } = await serve(formRound(NAME));
     const browser = new FakeBrowser();
     for (const { headers } of [await browser.get(url), await browser.open(url), await browser.get(`${url}x`)]) {

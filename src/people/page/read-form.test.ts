@@ -17,7 +17,7 @@ async function read(properties: JsonObject, values: Values, required?: string[])
 const one = (schema: JsonObject, values: Values) => read({ it: schema }, values);
 
 describe('a posted form', () => {
-  it('is converted to values of the right types', async () => {
+  it('a posted form is converted to values of the right types', async () => {
     const properties = {
       text: { type: 'string' },
       long: { type: 'string', 'x-parley': 'multiline' },
@@ -65,7 +65,7 @@ describe('a posted form', () => {
     });
   });
 
-  it('may leave optional fields empty, which are then omitted', async () => {
+  it('a posted form may leave optional fields empty, which are then omitted', async () => {
     const properties = { a: { type: 'string' }, b: { type: 'number' }, c: { enum: ['x'] }, d: { type: 'boolean' } };
     const time = {
       e: { type: 'string', format: 'date-time' },

@@ -96,7 +96,7 @@ describe('with a handler', () => {
 });
 
 describe('the approver', () => {
-  test('that says no keeps every handler from being called', async () => {
+  test('the approver that says no keeps every handler from being called', async () => {
     const kinds: string[] = [];
     const never = () => {
       throw new Error('was called');
@@ -116,7 +116,7 @@ describe('the approver', () => {
     expect(kinds).toEqual(['elicitation', 'sampling', 'roots']);
   });
 
-  test('that fails has not approved', async () => {
+  test('the approver that fails has not approved', async () => {
     const answers = make({
       onElicit: () => ({ action: 'accept' }),
       approve() {
@@ -126,7 +126,7 @@ describe('the approver', () => {
     await expect(answers.answer(elicitation, signal)).rejects.toThrow('terminal closed');
   });
 
-  test('is shown what is asked', async () => {
+  test('the approver is shown what is asked', async () => {
     const seen: unknown[] = [];
     const answers = make({
       onElicit: () => ({ action: 'accept' }),
@@ -147,7 +147,7 @@ describe('roots', () => {
     expect(() => answers.setRoots([{ uri: 'file:///ok' }, { uri }])).toThrow('file://');
   });
 
-  test('are those that were set last', async () => {
+  test('roots are those that were set last', async () => {
     const answers = make({ roots: [{ uri: 'file:///a' }] });
     answers.setRoots([{ uri: 'file:///b', name: 'B' }]);
     expect(await answers.answer({ method: 'roots/list' }, signal)).toEqual({
@@ -155,7 +155,7 @@ describe('roots', () => {
     });
   });
 
-  test('cannot be set when the server was never told of them', () => {
+  test('roots cannot be set when the server was never told of them', () => {
     expect(() => make({}).setRoots([])).toThrow('connect with `roots`');
   });
 });

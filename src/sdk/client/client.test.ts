@@ -60,12 +60,12 @@ describe('results', () => {
     expect(await client.listTools()).toEqual([]);
   });
 
-  test('of older tools may lack content beside structured data', async () => {
+  test('results of older tools may lack content beside structured data', async () => {
     const { client } = setUp(() => ({ structuredContent: { a: 1 } }));
     expect(await client.callTool('a')).toEqual({ content: [], structuredContent: { a: 1 } });
   });
 
-  test('of a tool that failed are results', async () => {
+  test('results of a tool that failed are results', async () => {
     const { client } = setUp(() => ({ isError: true, content: [] }));
     expect((await client.callTool('a')).isError).toBe(true);
   });
@@ -77,7 +77,7 @@ describe('results', () => {
     expect(log.events).toEqual(['upstream.entries-dropped']);
   });
 
-  test('of an area that the server lacks are empty', async () => {
+  test('results of an area that the server lacks are empty', async () => {
     const { client } = setUp(() => {
       throw new ProtocolError(-32601, 'Method not found');
     });
@@ -98,7 +98,7 @@ describe('structured results', () => {
         : (params!.arguments as JsonObject).give;
   const give = (result: object) => ({ give: { content: [], ...result } });
 
-  test('that keep to the schema of the list pass, and so do failures', async () => {
+  test('structured results that keep to the schema of the list pass, and so do failures', async () => {
     const { client } = setUp(listed(outputSchema));
     await client.listTools();
     expect(await client.callTool('count', give({ structuredContent: { n: 1, more: true } }))).toMatchObject({
@@ -118,7 +118,7 @@ describe('structured results', () => {
     await expect(client.callTool('count', give(result))).rejects.toMatchObject(error);
   });
 
-  test('of a tool that was never listed are not checked', async () => {
+  test('structured results of a tool that was never listed are not checked', async () => {
     const { client } = setUp(listed(outputSchema));
     expect(await client.callTool('count', give({ structuredContent: {} }))).toMatchObject({ structuredContent: {} });
   });
@@ -139,7 +139,7 @@ describe('structured results', () => {
 describe('the approver', () => {
   const deny = { approve: () => false };
 
-  test('that says no keeps calls and reads from being sent, also those by request()', async () => {
+  test('the approver that says no keeps calls and reads from being sent, also those by request()', async () => {
     const { client, calls } = setUp(undefined, deny);
     const marker = { secret: 'marker' };
     for (const attempt of [
@@ -153,7 +153,7 @@ describe('the approver', () => {
     expect(calls).toEqual([]);
   });
 
-  test('is told name, arguments and annotations of a call', async () => {
+  test('the approver is told name, arguments and annotations of a call', async () => {
     const seen: unknown[] = [];
     const { client } = setUp(
       ({ method }) =>
@@ -171,7 +171,7 @@ describe('the approver', () => {
     expect(seen).toEqual(['tools/call', { kind: 'tools/call', name: 'rm', arguments: { path: '/' }, annotations }]);
   });
 
-  test('is not needed: what the program does itself is allowed', async () => {
+  test('the approver is not needed: what the program does itself is allowed', async () => {
     const { client, calls } = setUp(() => ({ content: [] }));
     await client.callTool('a');
     expect(calls).toHaveLength(1);
@@ -182,7 +182,7 @@ describe('tasks', () => {
   const tools = ['required', 'optional', 'forbidden'].map((name) => tool(name, { execution: { taskSupport: name } }));
   const answer: Answer = ({ method }) => (method === 'tools/list' ? { tools } : { content: [] });
 
-  test('are asked for where the tool can, and always where it must', async () => {
+  test('tasks are asked for where the tool can, and always where it must', async () => {
     const { client, calls } = setUp(answer);
     await client.listTools();
     for (const { name } of tools) {
@@ -199,14 +199,14 @@ describe('tasks', () => {
     ]);
   });
 
-  test('of a tool that was never listed are asked for as the caller says', async () => {
+  test('tasks of a tool that was never listed are asked for as the caller says', async () => {
     const { client, calls } = setUp(answer);
     await client.callTool('x', {}, { task: true });
     await client.callTool('x');
     expect(calls.map(({ task }) => task)).toEqual([{}, undefined]);
   });
 
-  test('are followed to their end', async () => {
+  test('tasks are followed to their end', async () => {
     const task = { taskId: 't', status: 'completed', result: { content: [], structuredContent: 1 } };
     const { client } = setUp(() => ({ task }));
     expect(await client.callTool('a')).toEqual(task.result);
@@ -233,7 +233,7 @@ describe('subscriptions', () => {
     expect([told, heard]).toEqual([['subscribe a', 'unsubscribe a'], []]);
   });
 
-  test('that the server refuses leave no listener behind', async () => {
+  test('subscriptions that the server refuses leave no listener behind', async () => {
     const { client, listeners } = setUp();
     const heard: string[] = [];
     await expect(client.subscribe('refused', (uri) => heard.push(uri))).rejects.toMatchObject({ code: -32602 });
@@ -243,7 +243,7 @@ describe('subscriptions', () => {
 });
 
 describe('listening', () => {
-  test('for changed lists makes the server tell of them', () => {
+  test('listening for changed lists makes the server tell of them', () => {
     const { client, told, listeners } = setUp();
     const heard: string[] = [];
     const off = client.on('tools', ({ kind }) => heard.push(kind));

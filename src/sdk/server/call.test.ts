@@ -34,7 +34,7 @@ describe('a call', () => {
 });
 
 describe('a question', () => {
-  it('may be a form', async () => {
+  it('a question may be a form', async () => {
     const exchange = answering({ action: 'accept', content: { ok: true } });
     const { ask } = new ExchangeCall(exchange);
     const schema = { ok: { type: 'boolean' } };
@@ -68,14 +68,14 @@ describe('a question', () => {
     expect(await new ExchangeCall(exchange).ask.elicit({ message: 'How many?', schema })).toEqual({ action });
   });
 
-  it('is refused before it is sent when its form is not flat', async () => {
+  it('a question is refused before it is sent when its form is not flat', async () => {
     const exchange = answering({});
     const nested = new ExchangeCall(exchange).ask.elicit({ message: '', schema: { a: { type: 'object' } } });
     await expect(nested).rejects.toMatchObject({ code: 'BAD_OPTION' });
     expect(exchange.asked).toEqual([]);
   });
 
-  it('may be a page, with an id that is given or cannot be guessed', async () => {
+  it('a question may be a page, with an id that is given or cannot be guessed', async () => {
     const exchange = answering({ action: 'accept' });
     const { ask } = new ExchangeCall(exchange);
     const page = { message: 'Sign', url: 'https://example.com' };
@@ -88,7 +88,7 @@ describe('a question', () => {
     expect(exchange.asked[1]?.params?.['elicitationId']).toMatch(/^[\w-]{22}$/);
   });
 
-  it('may be for the model', async () => {
+  it('a question may be for the model', async () => {
     const exchange = answering({ role: 'assistant', content: { type: 'text', text: 'hi' }, model: 'm' });
     const params = { messages: [], maxTokens: 5 };
     const result = await new ExchangeCall(exchange).ask.sample({ ...params, key: 'k' });
@@ -96,20 +96,20 @@ describe('a question', () => {
     expect(exchange.asked).toEqual([{ method: 'sampling/createMessage', params, key: 'k' }]);
   });
 
-  it('for roots lets file URIs through only', async () => {
+  it('a question for roots lets file URIs through only', async () => {
     const file = { uri: 'file:///a', name: 'A' };
     const { ask } = new ExchangeCall(answering({ roots: [file, { uri: 'http://a' }, null, {}] }));
     expect(await ask.roots()).toEqual([file]);
     expect(await new ExchangeCall(answering({})).ask.roots()).toEqual([]);
   });
 
-  it('may be a ping', async () => {
+  it('a question may be a ping', async () => {
     const exchange = answering({});
     await new ExchangeCall(exchange).ask.ping();
     expect(exchange.asked).toEqual([{ method: 'ping' }]);
   });
 
-  it('can be known to be impossible', async () => {
+  it('a question can be known to be impossible', async () => {
     const { ask } = new ExchangeCall(answering({}));
     expect(['elicit', 'sample', 'sample-tools', 'roots'].map((kind) => ask.can(kind as 'roots'))).not.toContain(false);
     expect(ask.can('elicit-url')).toBe(false);
@@ -120,12 +120,12 @@ describe('a question', () => {
 });
 
 describe('the schema of a form', () => {
-  it('may be given as its properties, even when one is called "type"', () => {
+  it('the schema of a form may be given as its properties, even when one is called "type"', () => {
     const properties = { type: { type: 'string' }, properties: { type: 'number' } };
     expect(toFormSchema(properties)).toEqual({ type: 'object', properties });
   });
 
-  it('may be given whole', () => {
+  it('the schema of a form may be given whole', () => {
     const schema = { type: 'object', properties: { ok: { type: 'boolean' } }, required: ['ok'] };
     expect(toFormSchema(schema)).toBe(schema);
   });

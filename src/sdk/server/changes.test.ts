@@ -12,7 +12,7 @@ function watched() {
 const nothing = () => undefined;
 
 describe('changes', () => {
-  it('are told one by one, tools with the difference', () => {
+  it('changes are told one by one, tools with the difference', () => {
     const { server, changes } = watched();
     const tool = server.tool('a', { description: 'A' }, nothing);
     server.prompt('p', {}, () => '');
@@ -45,7 +45,7 @@ describe('changes', () => {
     expect(changes).toEqual([{ kind: 'log', entry: { level: 'info', data: 'x', logger: undefined } }]);
   });
 
-  it('of a resource are told by URI and name', () => {
+  it('changes of a resource are told by URI and name', () => {
     const { server, changes } = watched();
     server.resource('a://1', { name: 'one' }, () => '');
     changes.length = 0;
@@ -59,7 +59,7 @@ describe('changes', () => {
 });
 
 describe('a batch', () => {
-  it('is told as one change, and can be undone silently', () => {
+  it('a batch is told as one change, and can be undone silently', () => {
     const { server, changes } = watched();
     let old = server.tool('deprecated_tool', {}, nothing);
     changes.length = 0;
@@ -78,7 +78,7 @@ describe('a batch', () => {
     expect(changes).toHaveLength(1);
   });
 
-  it('is not told when it ends where it began', () => {
+  it('a batch is not told when it ends where it began', () => {
     const { server, changes } = watched();
     const tool = server.tool('a', { description: 'A' }, nothing);
     changes.length = 0;
@@ -112,7 +112,7 @@ describe('a batch', () => {
     expect(changes).toEqual([{ kind: 'resources' }, { kind: 'prompts' }]);
   });
 
-  it('that fails half-way tells what it did', () => {
+  it('a batch that fails half-way tells what it did', () => {
     const { server, changes } = watched();
     const failing = () =>
       server.batch(() => {

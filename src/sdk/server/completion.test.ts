@@ -43,7 +43,7 @@ describe('completion', () => {
     expect(completion).toEqual({ values: [{ value: '/d!', description: 'D' }], total: 1, hasMore: false });
   });
 
-  it('has nothing for what is unknown', async () => {
+  it('completion has nothing for what is unknown', async () => {
     const ask = completing(() => ['a']);
     expect(await ask({ type: 'ref/prompt', name: 'none' })).toEqual(nothing);
     expect(await ask({ type: 'ref/resource', uri: 'x://{y}' })).toEqual(nothing);

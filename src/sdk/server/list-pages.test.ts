@@ -19,7 +19,7 @@ describe('pages', () => {
     );
   });
 
-  it('have cursors that are base64 of an offset', () => {
+  it('pages have cursors that are base64 of an offset', () => {
     expect(toPage([1, 2, 3], undefined, 2)).toEqual({ items: [1, 2], nextCursor: btoa('{"offset":2}') });
     expect(toPage([1, 2, 3], btoa('{"offset":2}'), 2)).toEqual({ items: [3] });
     fc.assert(fc.property(fc.nat(), (offset) => fromCursor(toCursor(offset)) === offset));

@@ -53,7 +53,7 @@ function call(handler: ToolHandler<JsonObject>, setting: Setting = {}) {
 }
 
 describe('a call that may become a task', () => {
-  it('is answered with its plain result when it ends before, and no task is ever made', async () => {
+  it('a call that may become a task is answered with its plain result when it ends before, and no task is ever made', async () => {
     const { answering, tasks, clock } = call(() => 'done');
     expect(await answering).toEqual(text('done'));
     expect(await tasks()).toEqual([]);
@@ -62,7 +62,7 @@ describe('a call that may become a task', () => {
     expect(await tasks()).toEqual([]);
   });
 
-  it('is answered with its plain failure when it fails before', async () => {
+  it('a call that may become a task is answered with its plain failure when it fails before', async () => {
     const failed = call(() => Promise.reject(new Error('No luck')));
     expect(await failed.answering).toMatchObject({ isError: true });
     const refused = call(() => Promise.reject(new ProtocolError(-32042, 'Mine')));
@@ -93,7 +93,7 @@ describe('a call that may become a task', () => {
     expect(await tasks()).toHaveLength(1);
   });
 
-  it('is the same task at every further status', async () => {
+  it('a call that may become a task is the same task at every further status', async () => {
     const { get, tasks } = call((_, call) => {
       call.status('one');
       call.status('two');
@@ -122,7 +122,7 @@ describe('a call that may become a task', () => {
     expect(runs).toBe(1);
   });
 
-  it('has the grace that the author of the server gives it', async () => {
+  it('a call that may become a task has the grace that the author of the server gives it', async () => {
     const { clock, answered, task } = call(() => new Promise<never>(() => undefined), { taskGraceMs: 5000 });
     clock.advance(4999);
     await turn();
@@ -219,7 +219,7 @@ describe('a question of a call that may become a task', () => {
     expect(await task()).toMatchObject({ status: 'working' });
   });
 
-  it('is one of several that must all be answered before the grace period starts again', async () => {
+  it('a question of a call that may become a task is one of several that must all be answered before the grace period starts again', async () => {
     const replies = [later<JsonObject>(), later<JsonObject>()];
     let asked = 0;
     const answer = () => replies[asked++]!.promise;
@@ -273,7 +273,7 @@ describe('a question of a call that may become a task', () => {
     expect([await tasks(), clock.timers]).toEqual([[], 0]);
   });
 
-  it('is possible where the client can be asked, before and after', async () => {
+  it('a question of a call that may become a task is possible where the client can be asked, before and after', async () => {
     const can: boolean[] = [];
     const handler = (_: JsonObject, call: Call) => {
       can.push(call.ask.can('roots'), call.ask.can('elicit-url'));
@@ -301,7 +301,7 @@ describe('the signal of a call that may become a task', () => {
     };
   }
 
-  it('is aborted by the end of the request before it becomes a task, and then does not become one', async () => {
+  it('the signal of a call that may become a task is aborted by the end of the request before it becomes a task, and then does not become one', async () => {
     const reasons: unknown[] = [];
     const { exchange, answering, clock, tasks } = call(untilAborted(reasons));
     exchange.controller.abort('gone');
@@ -310,7 +310,7 @@ describe('the signal of a call that may become a task', () => {
     expect([clock.timers, await tasks()]).toEqual([0, []]);
   });
 
-  it('is the task’s from then on: aborted when that is cancelled, not by the end of the request', async () => {
+  it('the signal of a call that may become a task is the task’s from then on: aborted when that is cancelled, not by the end of the request', async () => {
     const reasons: unknown[] = [];
     const { exchange, task, send, get } = call(untilAborted(reasons, 'Working'));
     const { taskId } = await task();
@@ -322,7 +322,7 @@ describe('the signal of a call that may become a task', () => {
     expect(await get()).toMatchObject({ status: 'cancelled' });
   });
 
-  it('is the task’s also when it became one by the grace', async () => {
+  it('the signal of a call that may become a task is the task’s also when it became one by the grace', async () => {
     const reasons: unknown[] = [];
     const { clock, exchange, task, server } = call(untilAborted(reasons));
     clock.advance(GRACE_MS);
@@ -333,7 +333,7 @@ describe('the signal of a call that may become a task', () => {
     expect(reasons).toMatchObject([{ code: 'CANCELLED' }]);
   });
 
-  it('is aborted from the start where the request was cancelled before', async () => {
+  it('the signal of a call that may become a task is aborted from the start where the request was cancelled before', async () => {
     const server = new Server({ name: 'test', version: '1', clock: new FakeClock() });
     let wasAborted: boolean | undefined;
     server.tool('t', { task: 'optional' }, (_, call) => void (wasAborted = call.signal.aborted));
@@ -362,7 +362,7 @@ describe('the signal of a call that may become a task', () => {
 });
 
 describe('what a call that may become a task sends', () => {
-  it('is sent before the call becomes a task, and dropped from then on', async () => {
+  it('what a call that may become a task sends is sent before the call becomes a task, and dropped from then on', async () => {
     const { exchange, answering } = call((_, call) => {
       for (const when of ['before', 'after']) {
         call.progress(1, 2, when);
@@ -379,7 +379,7 @@ describe('what a call that may become a task sends', () => {
     expect(exchange.released).toEqual([6]);
   });
 
-  it('is about the request that it came with', async () => {
+  it('what a call that may become a task sends is about the request that it came with', async () => {
     const seen: unknown[] = [];
     const { exchange, answering } = call((_, call) => {
       seen.push(call.id, call.client.principal, call.trace, call.meta);
@@ -392,7 +392,7 @@ describe('what a call that may become a task sends', () => {
 describe('a call of a tool that must run as a task', () => {
   const support = 'required';
 
-  it('is answered with a task that is over when it ends before it became one', async () => {
+  it('a call of a tool that must run as a task is answered with a task that is over when it ends before it became one', async () => {
     const { task, get, clock } = call(() => 'done', { support });
     expect(await task()).toMatchObject({ status: 'completed' });
     expect(await get()).toMatchObject({ status: 'completed', result: text('done') });
@@ -400,7 +400,7 @@ describe('a call of a tool that must run as a task', () => {
     expect(await get()).toMatchObject({ status: 'completed' });
   });
 
-  it('is answered with a task that failed when it fails before', async () => {
+  it('a call of a tool that must run as a task is answered with a task that failed when it fails before', async () => {
     const { task, get } = call(() => Promise.reject(new ProtocolError(-32042, 'Mine')), { support });
     expect(await task()).toMatchObject({ status: 'failed' });
     expect(await get()).toMatchObject({ error: { code: -32042, message: 'Mine' } });

@@ -16,7 +16,7 @@ const get = (server: Server, params: JsonObject) => answerOf(server, new FakeExc
 const user = (text: string) => ({ role: 'user' as const, content: { type: 'text' as const, text } });
 
 describe('prompts', () => {
-  it('are listed with their arguments', async () => {
+  it('prompts are listed with their arguments', async () => {
     expect(await answerOf(withPrompt(), new FakeExchange('prompts/list'))).toEqual({
       prompts: [
         {
@@ -64,7 +64,7 @@ describe('prompts', () => {
     await expect(get(withPrompt(), params)).rejects.toMatchObject({ code: 'INVALID_PARAMS', details });
   });
 
-  it('that are unknown are refused by name', async () => {
+  it('prompts that are unknown are refused by name', async () => {
     const unknown = { code: 'PROMPT_NOT_FOUND', details: { name: 'nope' } };
     await expect(get(withPrompt(), { name: 'nope' })).rejects.toMatchObject(unknown);
   });

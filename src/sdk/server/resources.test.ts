@@ -129,7 +129,7 @@ describe('reading a resource', () => {
     await expect(read('a://no')).rejects.toMatchObject(nowhere);
   });
 
-  it('that fails says nothing of why to the client', async () => {
+  it('reading a resource that fails says nothing of why to the client', async () => {
     const server = create();
     server.resource('a://1', {}, () => Promise.reject(new Error('/secret/path')));
     const read = send(server, 'resources/read', { uri: 'a://1' });
@@ -144,7 +144,7 @@ describe('reading a resource', () => {
 });
 
 describe('a subscription', () => {
-  it('is taken for what can be read, and for nothing else', async () => {
+  it('a subscription is taken for what can be read, and for nothing else', async () => {
     const server = create();
     server.resource('a://1', {}, () => Promise.reject(new Error('not read')));
     server.template('b://{x}', {}, (_, { x }) => (x === '1' ? '' : undefined));
@@ -153,7 +153,7 @@ describe('a subscription', () => {
     await expect(unknown).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
 
-  it('may be ended though it never began', async () => {
+  it('a subscription may be ended though it never began', async () => {
     const server = create({ declare: ['resources'] });
     expect(await send(server, 'resources/unsubscribe', { uri: 'x://1' })).toEqual({});
     await expect(send(server, 'resources/unsubscribe', { uri: 1 })).rejects.toMatchObject({ code: 'INVALID_PARAMS' });

@@ -13,7 +13,7 @@ describe('a plain JSON Schema', () => {
     additionalProperties: false,
   };
 
-  it('is listed as it was given', () => {
+  it('a plain JSON Schema is listed as it was given', () => {
     expect(input(schema).json).toBe(schema);
     expect(input({ properties: {} }).json).toEqual({ type: 'object', properties: {} });
   });
@@ -45,7 +45,7 @@ describe('a plain JSON Schema', () => {
     expect(verdict.problems).toEqual([{ path: 'unit', error: 'Must be one of ["c","f"]', missing: false }]);
   });
 
-  it('is read in the draft it names', async () => {
+  it('a plain JSON Schema is read in the draft it names', async () => {
     const tuple = { type: 'object', properties: { pair: { items: [{ type: 'string' }], additionalItems: false } } };
     const draft07 = input({ $schema: 'http://json-schema.org/draft-07/schema#', ...tuple });
     expect((await draft07.check({ pair: [1] })).problems).toHaveLength(1);
@@ -53,12 +53,12 @@ describe('a plain JSON Schema', () => {
     expect((await newest.check({ pair: [1] })).problems).toHaveLength(1);
   });
 
-  it('may refer to its own parts', async () => {
+  it('a plain JSON Schema may refer to its own parts', async () => {
     const tree = input({ $ref: '#/$defs/node', $defs: { node: { properties: { child: { $ref: '#/$defs/node' } } } } });
     expect(await tree.check({ child: { child: {} } })).toHaveProperty('value');
   });
 
-  it('may share its $id with another one', async () => {
+  it('a plain JSON Schema may share its $id with another one', async () => {
     const named = { $id: 'https://example.com/s', type: 'object' };
     expect(await input({ ...named }).check({})).toHaveProperty('value');
     expect(await input({ ...named, required: ['a'] }).check({})).toHaveProperty('problems');
@@ -82,11 +82,11 @@ describe('a zod schema', () => {
     at: z.object({ lat: z.number() }).optional(),
   });
 
-  it('is listed by its input', () => {
+  it('a zod schema is listed by its input', () => {
     expect(input(schema).json).toMatchObject({ type: 'object', required: ['city'] });
   });
 
-  it('is listed by its output where it describes a result', () => {
+  it('a zod schema is listed by its output where it describes a result', () => {
     const { json } = toCheckedSchema(schema, { side: 'output', option: 'output' });
     expect(json).toMatchObject({ required: ['city', 'days'] });
   });
@@ -104,27 +104,27 @@ describe('a zod schema', () => {
     ]);
   });
 
-  it('may blame an optional field that is absent without calling it missing', async () => {
+  it('a zod schema may blame an optional field that is absent without calling it missing', async () => {
     const range = z.object({ from: z.number(), to: z.number().optional() });
     const ordered = range.refine(() => false, { path: ['to'], message: 'Must follow from' });
     const verdict = await input(ordered).check({ from: 1 });
     expect(verdict.problems).toEqual([{ path: 'to', error: 'Must follow from', missing: false }]);
   });
 
-  it('may check asynchronously', async () => {
+  it('a zod schema may check asynchronously', async () => {
     const taken = z.object({ name: z.string().refine(async (name) => name !== 'bob', 'is taken') });
     expect(await input(taken).check({ name: 'eve' })).toEqual({ value: { name: 'eve' } });
     expect((await input(taken).check({ name: 'bob' })).problems?.[0]).toMatchObject({ error: 'is taken' });
   });
 
-  it('may be a union of objects', () => {
+  it('a zod schema may be a union of objects', () => {
     expect(input(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])).json).toMatchObject({
       type: 'object',
       anyOf: expect.any(Array) as unknown[],
     });
   });
 
-  it('is refused when it has no JSON Schema or is not an object', () => {
+  it('a zod schema is refused when it has no JSON Schema or is not an object', () => {
     expect(() => input(z.object({ at: z.date() }))).toThrow(/has no JSON Schema/);
     expect(() => input(z.string())).toThrow(/must describe an object/);
   });
@@ -133,17 +133,17 @@ describe('a zod schema', () => {
 describe('another Standard Schema', () => {
   const standard = { version: 1, vendor: 'test', validate: (value: unknown) => ({ value }) } as const;
 
-  it('may tell its JSON Schema by a method', () => {
+  it('another Standard Schema may tell its JSON Schema by a method', () => {
     const schema = { '~standard': standard, toJSONSchema: () => ({ type: 'object', title: 'mine' }) };
     expect(input(schema).json).toEqual({ type: 'object', title: 'mine' });
   });
 
-  it('may be a function', () => {
+  it('another Standard Schema may be a function', () => {
     const schema = Object.assign(() => 1, { '~standard': standard, toJSONSchema: () => ({ type: 'object' }) });
     expect(input(schema as unknown as Schema).json).toEqual({ type: 'object' });
   });
 
-  it('is refused when it cannot tell its JSON Schema', () => {
+  it('another Standard Schema is refused when it cannot tell its JSON Schema', () => {
     expect(() => input({ '~standard': standard })).toThrow(/cannot tell its JSON Schema/);
   });
 });

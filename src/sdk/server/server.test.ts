@@ -18,7 +18,7 @@ const METHODS = [
 ];
 
 describe('what a server says of itself', () => {
-  it('is its implementation and instructions, without other options', () => {
+  it('what a server says of itself is its implementation and instructions, without other options', () => {
     const server = create({ title: 'T', websiteUrl: 'https://example.com', instructions: 'Be kind', pageSize: 3 });
     expect(server.info).toEqual({ name: 'test', version: '1', title: 'T', websiteUrl: 'https://example.com' });
     expect(server.instructions).toBe('Be kind');
@@ -27,11 +27,11 @@ describe('what a server says of itself', () => {
 });
 
 describe('capabilities', () => {
-  it('are logging alone for a server with nothing in it', () => {
+  it('capabilities are logging alone for a server with nothing in it', () => {
     expect(create().capabilities(fakeClient())).toEqual({ logging: {} });
   });
 
-  it('are exactly the declared areas, without flags, while they are empty', () => {
+  it('capabilities are exactly the declared areas, without flags, while they are empty', () => {
     expect(create({ declare: ['tools'] }).capabilities(fakeClient())).toEqual({ tools: {} });
     expect(create({ declare: ['completions', 'logging'] }).capabilities(fakeClient())).toEqual({
       completions: {},
@@ -39,7 +39,7 @@ describe('capabilities', () => {
     });
   });
 
-  it('have their flags where something is registered', () => {
+  it('capabilities have their flags where something is registered', () => {
     const server = create({ declare: ['tools'] });
     server.tool('a', {}, () => '');
     server.template('a://{x}', { complete: { x: () => [] } }, () => '');
@@ -52,7 +52,7 @@ describe('capabilities', () => {
     });
   });
 
-  it('are those of the definitions the client is in scope of', () => {
+  it('capabilities are those of the definitions the client is in scope of', () => {
     const server = create();
     server.tool('a', { only: { dialects: ['draft'] } }, () => '');
     server.prompt('p', { only: { revisions: ['r1'] }, complete: { x: () => [] } }, () => '');
@@ -71,18 +71,21 @@ describe('capabilities', () => {
 });
 
 describe('a request', () => {
-  it.each([...METHODS, 'ping', 'nope', 'constructor'])('for %s finds no method on an empty server', async (method) => {
-    const asked = answerOf(create(), new FakeExchange(method));
-    await expect(asked).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND', details: { method } });
-  });
+  it.each([...METHODS, 'ping', 'nope', 'constructor'])(
+    'a request for %s finds no method on an empty server',
+    async (method) => {
+      const asked = answerOf(create(), new FakeExchange(method));
+      await expect(asked).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND', details: { method } });
+    },
+  );
 
-  it.each(METHODS)('for %s finds its method where the area is declared', async (method) => {
+  it.each(METHODS)('a request for %s finds its method where the area is declared', async (method) => {
     const server = create({ declare: ['tools', 'resources', 'prompts', 'completions'] });
     const outcome = await answerOf(server, new FakeExchange(method)).catch((error: unknown) => error);
     expect(outcome).not.toMatchObject({ code: 'METHOD_NOT_FOUND' });
   });
 
-  it('that fails after the client cancelled is cancelled', async () => {
+  it('a request that fails after the client cancelled is cancelled', async () => {
     const server = create();
     const exchange = new FakeExchange('resources/read', { params: { uri: 'a://1' } });
     server.resource('a://1', {}, () => {

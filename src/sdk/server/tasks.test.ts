@@ -54,14 +54,14 @@ describe('a tool call', () => {
     expect(await send('tools/call', { name: 't' })).toMatchObject({ isError: false });
   });
 
-  it('is refused before it becomes a task when its arguments are wrong', async () => {
+  it('a tool call is refused before it becomes a task when its arguments are wrong', async () => {
     const { send } = withTask(() => 'done');
     const params = { name: 't', arguments: { a: 1, b: 2 } };
     const called = send('tools/call', params, { task: { requested: true } });
     await expect(called).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' });
   });
 
-  it('of a tool that runs only as a task needs a client that can follow one', async () => {
+  it('a tool call of a tool that runs only as a task needs a client that can follow one', async () => {
     const { server, send } = withTask(() => '');
     server.tool('only', { task: 'required' }, () => '');
     const refused = { code: 'TASK_REQUIRED', details: { tool: 'only' } };
@@ -69,7 +69,7 @@ describe('a tool call', () => {
     expect(await send('tools/call', { name: 'only' }, { task: { requested: false } })).toHaveProperty('task');
   });
 
-  it('of a tool that never runs as one cannot be asked to', async () => {
+  it('a tool call of a tool that never runs as one cannot be asked to', async () => {
     const { server, send } = withTask(() => '');
     server.tool('never', {}, () => 'done');
     const asked = send('tools/call', { name: 'never' }, { task: { requested: true } });
@@ -81,7 +81,7 @@ describe('a tool call', () => {
     expect(allowed).toMatchObject({ isError: false });
   });
 
-  it('is listed with its support for tasks', async () => {
+  it('a tool call is listed with its support for tasks', async () => {
     const { server, send } = withTask(() => '');
     const list = await send('tools/list', {});
     expect(list['tools']).toMatchObject([{ name: 't', execution: { taskSupport: 'optional' } }]);
@@ -89,7 +89,7 @@ describe('a tool call', () => {
     expect(server.capabilities(fakeClient())).toMatchObject({ tasks });
   });
 
-  it('has no methods for tasks where no tool runs as one', async () => {
+  it('a tool call has no methods for tasks where no tool runs as one', async () => {
     const server = new Server({ name: 'test', version: '1' });
     server.tool('a', {}, () => '');
     expect(server.capabilities(fakeClient())).not.toHaveProperty('tasks');
@@ -111,7 +111,7 @@ describe('a task', () => {
     expect(told.map(({ status }) => status)).toEqual(['completed']);
   });
 
-  it('is completed also when its tool failed', async () => {
+  it('a task is completed also when its tool failed', async () => {
     const { send, start } = withTask(() => Promise.reject(new Error('No luck')));
     const taskId = await start();
     expect(await send('tasks/result', { taskId })).toMatchObject({ isError: true });
@@ -167,7 +167,7 @@ describe('a task', () => {
     expect(sent).toEqual([[], [], [], []]);
   });
 
-  it('can be cancelled once, which its handler hears', async () => {
+  it('a task can be cancelled once, which its handler hears', async () => {
     let heard: unknown;
     const { send, start, told } = withTask(async (args, call) => {
       call.signal.addEventListener('abort', () => (heard = call.signal.reason));
@@ -184,7 +184,7 @@ describe('a task', () => {
     await expect(send('tasks/result', { taskId })).rejects.toMatchObject({ code: 'INVALID_PARAMS', details });
   });
 
-  it('that is cancelled before it began never begins', async () => {
+  it('a task that is cancelled before it began never begins', async () => {
     let began = false;
     const { send, start } = withTask(() => void (began = true));
     const taskId = await start();
@@ -206,7 +206,7 @@ describe('the owner of tasks', () => {
     expect(second).not.toHaveProperty('nextCursor');
   });
 
-  it('is the only one who sees them', async () => {
+  it('the owner of tasks is the only one who sees them', async () => {
     const { send, start } = withTask(forever);
     const taskId = await start();
     const client = { principal: 'mallory' };
@@ -218,7 +218,7 @@ describe('the owner of tasks', () => {
     expect(await send('tasks/get', { taskId })).toMatchObject({ status: 'working' });
   });
 
-  it('can have so many and no more, until some expire', async () => {
+  it('the owner of tasks can have so many and no more, until some expire', async () => {
     const { start, clock } = withTask(() => 'done', { limits: { maxTasks: 2, taskTtlMs: 1000 } });
     await start({ task: { requested: true, ttl: 10 } });
     await start();
@@ -229,7 +229,7 @@ describe('the owner of tasks', () => {
     await expect(start()).resolves.toBeTypeOf('string');
   });
 
-  it.each([{}, { taskId: 1 }])('must name the task, not %j', async (params) => {
+  it.each([{}, { taskId: 1 }])('the owner of tasks must name the task, not %j', async (params) => {
     const { send } = withTask(forever);
     await expect(send('tasks/get', params)).rejects.toMatchObject({ details: { parameter: 'taskId' } });
   });
@@ -245,7 +245,7 @@ describe('a task that expires', () => {
     expect([await ttl(10), await ttl(5000), await ttl(), await ttl(-1)]).toEqual([10, 1000, 1000, 1000]);
   });
 
-  it('is forgotten and stopped, by one timer for all', async () => {
+  it('a task that expires is forgotten and stopped, by one timer for all', async () => {
     let stopped = 0;
     const { send, start, clock } = withTask(async (_, call) => {
       call.signal.addEventListener('abort', () => (stopped += 1));
@@ -265,7 +265,7 @@ describe('a task that expires', () => {
     expect([stopped, clock.timers]).toEqual([2, 0]);
   });
 
-  it('is gone with all others when the server drops them', async () => {
+  it('a task that expires is gone with all others when the server drops them', async () => {
     const { server, send, start, clock, told } = withTask(forever);
     const taskId = await start();
     server.dropTasks();
@@ -308,7 +308,7 @@ describe('a question within a task', () => {
     );
   });
 
-  it('must be answered by objects', async () => {
+  it('a question within a task must be answered by objects', async () => {
     const { send, start } = withTask(asking);
     const taskId = await start(canBeAsked);
     await turn();
@@ -319,7 +319,7 @@ describe('a question within a task', () => {
     await expect(send('tasks/update', { taskId })).rejects.toMatchObject(missing);
   });
 
-  it('is asked of the client that waits for the result', async () => {
+  it('a question within a task is asked of the client that waits for the result', async () => {
     const { server, start } = withTask(asking);
     const taskId = await start(canBeAsked);
     const answer = ({ method, params }: Ask) =>
@@ -334,7 +334,7 @@ describe('a question within a task', () => {
     ]);
   });
 
-  it('is asked of one client at a time, and of the next one when that one goes away', async () => {
+  it('a question within a task is asked of one client at a time, and of the next one when that one goes away', async () => {
     const { server, start } = withTask(async (_, call) => String((await call.ask.roots()).length));
     const taskId = await start(canBeAsked);
     const gone = new GatewayError('CANCELLED');
@@ -355,7 +355,7 @@ describe('a question within a task', () => {
     expect([mute, second].map(({ asked }) => asked.length)).toEqual([0, 1]);
   });
 
-  it('that the waiting client refuses is refused to the handler', async () => {
+  it('a question within a task that the waiting client refuses is refused to the handler', async () => {
     const { send, start } = withTask(async (_, call) => String(await call.ask.roots()));
     const taskId = await start(canBeAsked);
     const refusal = new GatewayError('ASK_REFUSED', { method: 'roots/list', reason: 'no' });
@@ -363,7 +363,7 @@ describe('a question within a task', () => {
     expect(result).toMatchObject({ isError: true, content: [{ text: refusal.message }] });
   });
 
-  it('cannot be asked when the client cannot be asked, and a ping never', async () => {
+  it('a question within a task cannot be asked when the client cannot be asked, and a ping never', async () => {
     const { send, start } = withTask(async (_, call) => void (await call.ask.roots()));
     const taskId = await start();
     const data = { what: 'roots/list', requiredCapabilities: { roots: {} } };
@@ -386,7 +386,7 @@ describe('a question within a task', () => {
     expect(ended).toMatchObject([{ code: 'CANCELLED' }, { code: 'CANCELLED' }]);
   });
 
-  it('is not waited for by a request that was cancelled before', async () => {
+  it('a question within a task is not waited for by a request that was cancelled before', async () => {
     const { server, start } = withTask(forever);
     const late = new FakeExchange('tasks/result', { params: { taskId: await start() } });
     late.controller.abort();

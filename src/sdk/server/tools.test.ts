@@ -98,7 +98,7 @@ describe('one tool name with several definitions', () => {
     expect(() => server.tool('w', { only }, () => '')).toThrow(GatewayError);
   });
 
-  it('may be registered again after it was removed', () => {
+  it('one tool name with several definitions may be registered again after it was removed', () => {
     const own = create();
     const registration = own.tool('a', {}, () => '');
     registration.remove();
@@ -124,7 +124,7 @@ describe('a call of a tool', () => {
     await expect(called).rejects.toMatchObject({ code: 'INVALID_PARAMS', details });
   });
 
-  it('that does not exist is refused by name', async () => {
+  it('a call of a tool that does not exist is refused by name', async () => {
     const called = callOne({}, () => '', { name: 'constructor' });
     await expect(called).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND', details: { name: 'constructor' } });
   });
@@ -135,7 +135,7 @@ describe('a call of a tool', () => {
     expect(await callOne({}, echo, { arguments: { a: [1] } })).toMatchObject({ content: [text('{"a":[1]}')] });
   });
 
-  it('with wrong arguments names the first and lists all', async () => {
+  it('a call of a tool with wrong arguments names the first and lists all', async () => {
     const input = { type: 'object', properties: { b: { type: 'string' } }, required: ['a'] };
     await expect(callOne({ input }, () => '', { arguments: { b: 1 } })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENTS',
@@ -207,7 +207,7 @@ describe('a tool', () => {
     expect(() => create().tool('', {}, () => '')).toThrow(/^tool name/);
   });
 
-  it('whose schema cannot be used is refused, and is not there afterwards', () => {
+  it('a tool whose schema cannot be used is refused, and is not there afterwards', () => {
     const server = create();
     expect(() => server.tool('t', { input: { type: 'array' } }, () => '')).toThrow(/^input of tool t/);
     expect(server.capabilities(fakeClient())).not.toHaveProperty('tools');
@@ -248,7 +248,7 @@ describe('what a handler returns', () => {
     expect(toToolResult(returned, plain)).toEqual(expected);
   });
 
-  it('is checked against the output schema and sent as the schema makes it', async () => {
+  it('what a handler returns is checked against the output schema and sent as the schema makes it', async () => {
     const tool = withOutput(z.object({ price: z.number() }));
     expect(await toToolResult({ price: 1, secret: 2 }, tool)).toEqual({
       content: [text('{"price":1}')],
@@ -264,7 +264,7 @@ describe('what a handler returns', () => {
   });
 
   it.each([{ price: 'x' }, undefined, 'words', { content: [] }])(
-    'is never passed on when it is %j against its schema',
+    'what a handler returns is never passed on when it is %j against its schema',
     async (returned) => {
       const tool = withOutput({ type: 'object', required: ['price'], properties: { price: { type: 'number' } } });
       const result = Promise.resolve(toToolResult(returned, tool));
@@ -278,12 +278,12 @@ describe('what a handler returns', () => {
     },
   );
 
-  it('is not checked when it says that it failed', async () => {
+  it('what a handler returns is not checked when it says that it failed', async () => {
     const failed = { content: [text('no')], isError: true };
     expect(await toToolResult(failed, withOutput({ required: ['price'] }))).toEqual(failed);
   });
 
-  it('is structured where the schema is for an array', async () => {
+  it('what a handler returns is structured where the schema is for an array', async () => {
     expect(await toToolResult([1, 2], withOutput({ type: 'array' }))).toEqual({
       content: [text('[1,2]')],
       structuredContent: [1, 2],

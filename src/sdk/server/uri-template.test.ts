@@ -48,7 +48,7 @@ describe('a URI template', () => {
   });
 
   it.each(['a://{', 'a://{}', 'a://{#x}', 'a://{x*}', 'a://{x:3}', 'a://{x}{y}', 'a://{+x}/{+y}', 'a://{?x}/b'])(
-    'is refused when it is %s',
+    'a URI template is refused when it is %s',
     (template) => {
       expect(() => parseUriTemplate(template)).toThrow(/^URI template a:/);
     },

@@ -70,7 +70,7 @@ describe('what is typed', () => {
 });
 
 describe('what is shown', () => {
-  it('has no secrets, and nothing that a terminal obeys', () => {
+  it('what is shown has no secrets, and nothing that a terminal obeys', () => {
     const secret = { $secret: 'name of the sealed bytes' };
     expect(formatValue({ pass: secret, token: 'abc', note: 'a\u001B]0;title\u0007\u202Eb' })).toBe(
       '{"pass":"(secret)","token":"(not shown)","note":"a\\u001b]0;title\\u0007\\u{202e}b"}',
@@ -103,7 +103,7 @@ describe('what is shown', () => {
     expect(texts(answer, false)).toContain('true (the user, by the page)');
   });
 
-  it('is as long as the terminal is wide', () => {
+  it('what is shown is as long as the terminal is wide', () => {
     expect(wrapText('one two three four five six', 20)).toEqual(['one two three four', 'five six']);
     expect(wrapText('x'.repeat(45), 20)).toEqual(['x'.repeat(20), 'x'.repeat(20), 'xxxxx']);
     expect([59, 60, 3600, 86_400].map((seconds) => formatAge(seconds * 1000))).toEqual(['59s', '1m', '1h', '1d']);

@@ -18,7 +18,7 @@ function written(file: string, source: string): string {
 const answering = (result: string) => `({ result: ${result}, [Symbol.for('mcp-parley.outcome')]: true })`;
 
 describe('a step from a file', () => {
-  it('may be TypeScript, a default export, and use this package though none is installed there', async () => {
+  it('a step from a file may be TypeScript, a default export, and use this package though none is installed there', async () => {
     const path = written(
       'guard.ts',
       `import { GatewayError, type StepFunction } from 'mcp-parley';
@@ -38,12 +38,12 @@ describe('a step from a file', () => {
     expect(error).toMatchObject({ code: 'TOOL_NOT_FOUND' });
   });
 
-  it.each(['mjs', 'js', 'ts', 'mts'])('may be a named function in .%s', async (extension) => {
+  it.each(['mjs', 'js', 'ts', 'mts'])('a step from a file may be a named function in .%s', async (extension) => {
     const path = written(`named.${extension}`, `export async function hello(exchange, next) { return next(); }`);
     expect((await loadStep(path)).name).toBe('hello');
   });
 
-  it('may be an object, or a function without a name, then called like its file', async () => {
+  it('a step from a file may be an object, or a function without a name, then called like its file', async () => {
     const path = written('object.mjs', `export const step = { name: 'mine', onChange: (change) => change };`);
     expect(await loadStep(path)).toMatchObject({ name: 'mine' });
     const bare = written('bare-one.mjs', `export default (exchange, next) => next();`);
@@ -52,7 +52,7 @@ describe('a step from a file', () => {
     expect((await loadStep(common)).name).toBe('old');
   });
 
-  it('is made by its function where options are given', async () => {
+  it('a step from a file is made by its function where options are given', async () => {
     const path = written(
       'factory.ts',
       `export default function limit(options: { to: number }) {
@@ -66,7 +66,7 @@ describe('a step from a file', () => {
     );
   });
 
-  it('is read again each time, with what it imports by path', async () => {
+  it('a step from a file is read again each time, with what it imports by path', async () => {
     written('part.ts', `export const word: string = 'one';`);
     const path = written(
       'whole.ts',

@@ -30,7 +30,7 @@ async function started(onReload?: () => void) {
 }
 
 describe('a step that is watched', () => {
-  it('does what the newest version does, in the chain it is part of', async () => {
+  it('a step that is watched does what the newest version does, in the chain it is part of', async () => {
     const reloaded = vi.fn();
     const { path, said } = await started(reloaded);
     expect([await said(), await said('tools/list')]).toEqual(['one', 'none']);
@@ -40,7 +40,7 @@ describe('a step that is watched', () => {
     expect(lines.join('')).toContain('step.reloaded');
   });
 
-  it('is loaded again when an editor puts another file in its place', async () => {
+  it('a step that is watched is loaded again when an editor puts another file in its place', async () => {
     const { path, said } = await started();
     writeFileSync(`${path}.tmp`, source('three'));
     renameSync(`${path}.tmp`, path);
@@ -56,7 +56,7 @@ describe('a step that is watched', () => {
     await vi.waitFor(async () => expect(await said()).toBe('mended'), { timeout: 50_000 });
   });
 
-  it('must be good at the start', async () => {
+  it('a step that is watched must be good at the start', async () => {
     const path = join(folder, 'bad.ts');
     writeFileSync(path, 'nonsense here');
     await expect(watchStep(path, { log })).rejects.toMatchObject({ code: 'BAD_OPTION' });

@@ -24,7 +24,7 @@ async function render(round: QuestionRound, posted?: Record<string, string>, lan
 const field = (schema: JsonObject, required = true) => render(formRound({ it: schema }, required ? ['it'] : []));
 
 describe('a server’s text', () => {
-  it('is escaped everywhere and cannot change the direction of other text', async () => {
+  it('a server’s text is escaped everywhere and cannot change the direction of other text', async () => {
     const about = { tool: TRICK, server: TRICK, client: TRICK };
     const option = { const: TRICK, title: TRICK };
     const many = Array.from({ length: 9 }, (_, index) => `${TRICK}${index}`);
@@ -69,7 +69,7 @@ describe('a server’s text', () => {
     }
   });
 
-  it('is shortened if too long', async () => {
+  it('a server’s text is shortened if too long', async () => {
     const long = '<'.repeat(2_000_000);
     const page = await render(
       fakeRound({
@@ -85,7 +85,7 @@ describe('a server’s text', () => {
     expect(page).toContain('too long to be shown');
   });
 
-  it('with too many fields or options is not shown, and the question can only be declined', async () => {
+  it('a server’s text with too many fields or options is not shown, and the question can only be declined', async () => {
     const fields = Object.fromEntries(Array.from({ length: 151 }, (_, index) => [`f${index}`, { type: 'string' }]));
     for (const round of [formRound(fields), formRound({ it: { enum: [...Array(2001).keys()] } })]) {
       const page = await render(round);
@@ -96,7 +96,7 @@ describe('a server’s text', () => {
 });
 
 describe('a field', () => {
-  it('has a label, a hint and its default', async () => {
+  it('a field has a label, a hint and its default', async () => {
     const page = await field({
       type: 'string',
       title: 'Name',
@@ -121,7 +121,7 @@ describe('a field', () => {
     expect(await field({ type: 'string', default: '\none\ntwo' })).toMatch(/<textarea[^>]*>\n\none\ntwo<\/textarea>/);
   });
 
-  it('is a list for many options and radio buttons for few', async () => {
+  it('a field is a list for many options and radio buttons for few', async () => {
     const few = await field({ enum: ['a', 'b'], default: 'b' }, false);
     expect(few).toMatch(/type="radio"\s+name="q0.0"\s+value="1"\s+checked/);
     expect(few).toContain('No answer');
@@ -130,7 +130,7 @@ describe('a field', () => {
     expect(many).not.toContain('type="radio"');
   });
 
-  it('with a time has a time zone', async () => {
+  it('a field with a time has a time zone', async () => {
     const page = await field({ type: 'string', format: 'date-time', default: '2027-01-31T12:30:15.5+05:30' });
     expect(page).toContain('value="2027-01-31T12:30"');
     expect(page).toContain('<option value="+05:30" selected>');
@@ -151,7 +151,7 @@ describe('a field', () => {
 describe('a single yes or no', () => {
   const schema = { type: 'boolean', title: 'Allow this call', description: 'Once' };
 
-  it('has its answers as buttons, neither preselected', async () => {
+  it('a single yes or no has its answers as buttons, neither preselected', async () => {
     const round = formRound({ allow: schema });
     const page = await render(round);
     expect(page).toContain('Allow this call');
@@ -177,7 +177,7 @@ describe('a single yes or no', () => {
 });
 
 describe('a problem', () => {
-  it('is listed at the top with links and shown beside its field with the entry', async () => {
+  it('a problem is listed at the top with links and shown beside its field with the entry', async () => {
     const round = formRound({
       name: { type: 'string', title: 'Name' },
       age: { type: 'integer', title: 'Age', minimum: 18 },
@@ -212,7 +212,7 @@ describe('a question on another website', () => {
     expect(await render(round, { do: 'accept' })).toContain('<a href="#q0.done">');
   });
 
-  it('with a bad address is declined, and the others can be answered', async () => {
+  it('a question on another website with a bad address is declined, and the others can be answered', async () => {
     const requestedSchema = { type: 'object', properties: { it: { type: 'string' } } };
     const round = url('javascript:x', { form: { message: 'And?', requestedSchema } });
     expect(await render(round)).toContain('value="accept"');
@@ -238,7 +238,7 @@ describe('a question on another website', () => {
 });
 
 describe('several questions', () => {
-  it('are sections of one form, each of which may be skipped', async () => {
+  it('several questions are sections of one form, each of which may be skipped', async () => {
     const requestedSchema = { type: 'object', properties: { it: { type: 'string' } }, required: ['it'] };
     const round = fakeRound({ a: { message: 'First?', requestedSchema }, b: { message: 'Second?', requestedSchema } });
     const page = await render(round);
@@ -255,7 +255,7 @@ describe('several questions', () => {
 });
 
 describe('the language', () => {
-  it('is the supported one that the browser prefers', async () => {
+  it('the language is the supported one that the browser prefers', async () => {
     const langs = [
       'de-AT,en;q=0.5',
       'ja, fr;q=0.3, es;q=0.8',
@@ -272,7 +272,7 @@ describe('the language', () => {
     expect(page).toContain('Hier fehlt eine Antwort.');
   });
 
-  it('has all texts and placeholders', async () => {
+  it('the language has all texts and placeholders', async () => {
     const names = (sentence: string) => [...sentence.matchAll(/\{\w+\}/g)].map(String).sort();
     const en = wordsFor('en');
     for (const language of ['de', 'fr', 'es']) {

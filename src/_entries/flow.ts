@@ -25,10 +25,18 @@ export type { PersonNotice } from '../flow/session/external/people.ts';
 export type { Turn } from '../flow/session/turn/turn.ts';
 export { exploreFile } from '../flow/explore/explore-file.ts';
 export type { ExploredFlows } from '../flow/explore/exploration.ts';
-export { memoryStore } from '../flow/store/memory.ts';
+export { memoryStore } from '../flow/store/memory/memory.ts';
 export { createRedisStore } from '../flow/store/redis/redis.ts';
 export { createSqliteStore } from '../flow/store/sqlite/sqlite.ts';
-export type { FlowStore, StoredSession } from '../flow/store/store.ts';
+export type {
+  BlobStore,
+  FlowStore,
+  LeaseStore,
+  SessionStore,
+  SharedStore,
+  SpentTokens,
+  StoredSession,
+} from '../flow/store/store.ts';
 export type { JournalEntry, Header as SessionHeader } from '../flow/journal.ts';
 export type {
   InteractionCancelRequest,

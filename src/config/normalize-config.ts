@@ -1,6 +1,7 @@
 // Normalizes a valid configuration. Pure and idempotent.
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { resolveStoreUrl } from '../flow/store/store-url.ts';
 import type { TrustOption } from '../people/trust/answer-trust.ts';
 import type { AuthInput } from './check/auth-shape.ts';
 import { toServerName } from './check/check-server.ts';
@@ -213,9 +214,8 @@ function toAudit(audit: ConfigInput['audit'] = true): ParleyConfig['audit'] {
 }
 
 function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder: string): FlowsConfig {
-  const path = /^sqlite:(.*)$/s.exec(store)?.[1];
   return defined({
-    store: path === undefined ? store : `sqlite:${resolve(folder, path)}`,
+    store: resolveStoreUrl(store, folder),
     prefix,
     fileKey,
     keys: typeof keys === 'string' ? [keys] : [...keys],

@@ -11,7 +11,7 @@ import type { Ask } from './authoring/ask.ts';
 import { flow } from './define.ts';
 import { Sessions } from './session/sessions.ts';
 import { settled } from './session/turn/turn.ts';
-import { memoryStore } from './store/memory.ts';
+import { memoryStore } from './store/memory/memory.ts';
 import type { FlowStore } from './store/store.ts';
 import { manualClock } from './testing/manual-clock.ts';
 import { serveFlows } from './wire/serve-flows.ts';

@@ -5,7 +5,7 @@ import type { Family } from '../kernel/base/metric.ts';
 import { unlessLate } from '../kernel/base/timing.ts';
 import { ENDED_CONDITIONS, conditionOf, isEnded, OPEN_CONDITIONS } from './header.ts';
 import type { JournalEntry, Header } from './journal.ts';
-import type { FlowStore } from './store/store.ts';
+import type { SessionStore } from './store/store.ts';
 
 interface Counts {
   started: number;
@@ -93,7 +93,7 @@ function newCounts(): Counts {
 }
 
 interface Around {
-  store: FlowStore;
+  store: SessionStore;
   clock: Clock;
   log: Log;
 }

@@ -32,14 +32,10 @@ export function toClientHeader(header: Header, ending = earlyEndOf(header)): Hea
   return { ...header, state, current: [], waits: undefined, busy: undefined, reason: ending.reason };
 }
 
-/** Applies the patch of a commit, the same way in every store. */
-export function patchHeader(header: Header, patch: Partial<Header>): Header {
-  return patchHeaderInPlace({ ...header }, patch);
-}
-
-/** Keeps id, principal and createdAt. An end clears open questions, waits and pending changes. */
-export function patchHeaderInPlace(header: Header, patch: Partial<Header>): Header {
-  const { id, principal, createdAt, rev } = header;
+/** Applies the patch of a commit, the same way in every store. Keeps id, principal and createdAt. An end clears open questions, waits and pending changes. */
+export function patchHeader(before: Header, patch: Partial<Header>): Header {
+  const header = { ...before };
+  const { id, principal, createdAt, rev } = before;
   // Key by key, because a second spread is several times slower, and this runs twice in every turn.
   for (const name in patch) (header as unknown as Record<string, unknown>)[name] = patch[name as keyof Header];
   header.id = id;

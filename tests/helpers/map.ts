@@ -19,7 +19,7 @@ export const ROOMS: Record<string, Room> = {
   },
   config: {
     holds: 'configuration files: `read/`, `check/`, `apply/`',
-    uses: ['gateway', 'people', 'mcp', 'kernel'],
+    uses: ['flow', 'gateway', 'people', 'mcp', 'kernel'],
   },
   testing: {
     holds: 'what tests of users need: `testStep`, `testServer`, `testGateway`, `testFlow`',

@@ -1,4 +1,5 @@
 // Finds all problems of a configuration. Pure: files and environment have been read before.
+import { isStoreUrl } from '../../flow/store/store-url.ts';
 import { isNetwork } from '../../mcp/listen/http/client-address.ts';
 import { MIN_KEY_LENGTH } from '../../kernel/crypto/state-keys.ts';
 import { checkAuth, checkLogin } from './check-auth.ts';
@@ -151,7 +152,7 @@ export function isFileUri(text: string): boolean {
 
 function checkFlows({ flows }: ConfigInput, { problems, missing }: CheckContext): void {
   if (!flows || missing.has(toPathId(['flows', 'store']))) return;
-  if (/^(?:sqlite:.|rediss?:\/\/.)/.test(flows.store ?? '')) return;
+  if (isStoreUrl(flows.store ?? '')) return;
   const path = flows.store === undefined ? ['flows'] : ['flows', 'store'];
   problems.error(path, 'no store is named', 'Write "store": "sqlite:flows.db", or "redis://localhost".');
 }

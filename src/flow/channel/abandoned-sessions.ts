@@ -21,7 +21,7 @@ import type { Turn } from '../session/turn/turn.ts';
 import type { SessionRequest } from '../session/verbs/requests.ts';
 import { waitForTurn } from '../session/verbs/session-watch.ts';
 import type { StateView } from '../session/view.ts';
-import type { FlowStore } from '../store/store.ts';
+import type { SessionStore } from '../store/store.ts';
 import type { CallReceipts, CallStart } from './call-receipts.ts';
 import { answerContent } from './client-form.ts';
 import { askAlive, describeWaiting } from './report-progress.ts';
@@ -183,7 +183,7 @@ export function rememberSession({ context, flows }: Sessions, start: CallStart, 
 }
 
 /** Callers whom a gateway recognizes have their own notes. */
-function toNoteKey({ principal, tool, receipt }: CallStart, { salt }: FlowStore): string {
+function toNoteKey({ principal, tool, receipt }: CallStart, { salt }: SessionStore): string {
   const caller = receipt && receipt.holder === undefined ? `\0${receipt.caller}` : '';
   return hash('sha256', `mcp-parley/last-call\0${toOwner(principal, salt)}\0${tool}${caller}`, 'base64url');
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import { readSuspended } from '../../kernel/target.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';
 import { callFlow } from './call-flow.ts';

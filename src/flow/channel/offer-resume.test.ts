@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Exchange } from '../../kernel/exchange.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import type { ManualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../kernel/base/log.ts';

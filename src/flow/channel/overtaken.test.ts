@@ -4,7 +4,7 @@ import { until } from '../../../tests/helpers/until.ts';
 import type { Ask, Exchange } from '../../kernel/exchange.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import { RESULT_READ_MS } from '../../kernel/base/limits.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createTokens } from '../token/tokens.ts';
 import { TokenSessions } from '../token/token-sessions.ts';

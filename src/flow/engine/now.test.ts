@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { createLog } from '../../kernel/base/log.ts';
 
 it('ask.now() does not go back with the clock of the machine', async () => {

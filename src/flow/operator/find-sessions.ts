@@ -1,7 +1,7 @@
 // Finds sessions in a store of any size. It reads page by page and keeps only the requested number.
 import type { Header } from '../journal.ts';
 import { isOwner, conditionOf } from '../header.ts';
-import type { FlowStore, ListedSession } from '../store/store.ts';
+import type { ListedSession, SessionStore } from '../store/store.ts';
 import { SESSION_PREFIX } from '../session/session-id.ts';
 import type { Condition } from '../header.ts';
 import { findListed } from './leave-request.ts';
@@ -27,7 +27,7 @@ interface FoundSessions {
 /** How many are listed if the beginning of an id matches several. */
 const MAX_NAMED = 5;
 
-export async function findSessions(store: FlowStore, filter: SessionFilter, limit: number): Promise<FoundSessions> {
+export async function findSessions(store: SessionStore, filter: SessionFilter, limit: number): Promise<FoundSessions> {
   const found: FoundSessions = { sessions: [], fitting: 0, all: 0 };
   for await (const page of store.browse?.() ?? []) {
     found.all += page.length;
@@ -39,14 +39,14 @@ export async function findSessions(store: FlowStore, filter: SessionFilter, limi
 }
 
 /** All sessions that match. */
-export async function* eachSession(store: FlowStore, filter: SessionFilter): AsyncGenerator<ListedSession> {
+export async function* eachSession(store: SessionStore, filter: SessionFilter): AsyncGenerator<ListedSession> {
   for await (const page of store.browse?.() ?? []) {
     for (const one of page) if (fits(one.header, filter)) yield one;
   }
 }
 
 /** The session with this id, or the ids that begin with it. */
-export async function findSession(store: FlowStore, given: string): Promise<ListedSession | string[]> {
+export async function findSession(store: SessionStore, given: string): Promise<ListedSession | string[]> {
   const id = given.startsWith(SESSION_PREFIX) ? given : `${SESSION_PREFIX}${given}`;
   const exact = await findListed({ store }, id);
   if (exact) return exact;

@@ -9,10 +9,10 @@ import type { OperatorRequest, Header } from '../journal.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Question } from '../question/question.ts';
 import { requestEnd } from '../session/ending/end-session.ts';
-import type { SessionChange, FlowStore, ListedSession, StoredSession } from '../store/store.ts';
+import type { SessionChange, ListedSession, SessionStore, StoredSession } from '../store/store.ts';
 
 export interface OperatorContext {
-  store: FlowStore;
+  store: SessionStore;
   clock: Clock;
 }
 

@@ -5,7 +5,7 @@ import { flow } from '../define.ts';
 import type { FlowOptions } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { replayVerdict } from './replay-verdict.ts';

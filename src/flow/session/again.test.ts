@@ -4,7 +4,7 @@ import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { until } from '../../../tests/helpers/until.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';

@@ -4,7 +4,7 @@ import type { Ask } from '../authoring/ask.ts';
 import type { StepOptions } from '../authoring/step.ts';
 import { flow } from '../define.ts';
 import type { JournalEntry } from '../journal.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';

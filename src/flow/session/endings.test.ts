@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { until } from '../../../tests/helpers/until.ts';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { Sessions } from './sessions.ts';

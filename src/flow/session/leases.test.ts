@@ -4,7 +4,7 @@ import { until } from '../../../tests/helpers/until.ts';
 import { systemClock } from '../../kernel/base/clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { flow } from '../define.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';

@@ -12,7 +12,7 @@ import type { Checks } from '../engine/run-input.ts';
 import { readExplored } from '../explore/exploration.ts';
 import type { ExploredFlows, ExploredOption } from '../explore/exploration.ts';
 import { FlowCounts } from '../flow-metrics.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
 import type { PersonNotice } from './external/people.ts';

@@ -6,7 +6,7 @@ import type { StepContext } from '../authoring/step.ts';
 import { flow } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 import type { FlowState } from '../../mcp/flow/flow-states.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { createLog } from '../../kernel/base/log.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { msg } from '../question/question.ts';
 import { flow } from '../define.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { until } from '../../../tests/helpers/until.ts';

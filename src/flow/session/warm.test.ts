@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { play, randomProgram, seeded } from '../../../tests/helpers/flow-programs.ts';
 import type { Random } from '../../../tests/helpers/flow-programs.ts';
 import { flow } from '../define.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { Sessions } from './sessions.ts';

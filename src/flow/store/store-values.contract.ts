@@ -1,6 +1,5 @@
-// Contract: spent turns, blobs, unusual values and long journals come back unchanged.
+// Contract: unusual values and long journals come back unchanged.
 import { beforeEach, describe, expect, it } from 'vitest';
-import { until } from '../../../tests/helpers/until.ts';
 import { answer, start } from './store-samples.contract.ts';
 import type { FlowStore } from './store.ts';
 import type { Stored } from './store.contract.ts';
@@ -11,43 +10,6 @@ export function keepsValues(subject: Stored): void {
     store = subject.store;
   });
   const stored: Stored['stored'] = (over) => subject.stored(over);
-
-  describe('spend', () => {
-    it('is true once for each turn of each session', async () => {
-      expect(await store.spend('s', 1, 60_000)).toBe(true);
-      expect(await store.spend('s', 1, 60_000)).toBe(false);
-      expect(await store.spend('s', 2, 60_000)).toBe(true);
-      expect(await store.spend('s1', 2, 60_000)).toBe(true);
-      expect(await store.spend('s', 12, 60_000)).toBe(true);
-    });
-
-    it('is forgotten after its time', async () => {
-      await store.spend('s', 1, 30);
-      await until('the turn to be forgotten', () => store.spend('s', 1, 60_000));
-      expect(await store.spend('s', 1, 60_000)).toBe(false);
-    });
-  });
-
-  describe('blobs', () => {
-    it.each([0, 1, 256, 1_048_576])('come back byte for byte: %i', async (size) => {
-      const bytes = Uint8Array.from({ length: size }, (_, index) => index % 256);
-      await store.putBlob('hash', bytes, 60_000);
-      const found = (await store.getBlob('hash'))!;
-      expect(found).toBeInstanceOf(Uint8Array);
-      expect(Buffer.compare(found, bytes)).toBe(0);
-    });
-
-    it('go after their time, the longest that was asked for', async () => {
-      await store.putBlob('short', Buffer.from('a'), 30);
-      await store.putBlob('long', Buffer.from('b'), 60_000);
-      await store.putBlob('long', Buffer.from('b'), 30);
-      await store.putBlob('longer', Buffer.from('c'), 30);
-      await store.putBlob('longer', Buffer.from('c'), 60_000);
-      await until('the blob to go', async () => (await store.getBlob('short')) === undefined);
-      expect(await store.getBlob('long')).toBeDefined();
-      expect(await store.getBlob('longer')).toBeDefined();
-    });
-  });
 
   describe('odd and large', () => {
     it.each([

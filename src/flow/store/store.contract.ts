@@ -4,7 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { header, MANY, start } from './store-samples.contract.ts';
 import { canBeBrowsed } from './store-browsing.contract.ts';
 import { keepsSessions } from './store-sessions.contract.ts';
-import { keepsOrder } from './store-upkeep.contract.ts';
+import { keepsBlobs } from './store-blobs.contract.ts';
+import { keepsLeases } from './store-leases.contract.ts';
+import { keepsLimits } from './store-limits.contract.ts';
+import { keepsSpentTokens } from './store-spent.contract.ts';
+import { keepsUpkeep } from './store-upkeep.contract.ts';
 import { keepsValues } from './store-values.contract.ts';
 import type { Header } from '../journal.ts';
 import type { FlowStore } from './store.ts';
@@ -44,7 +48,11 @@ export function keepsTheContract(name: string, make: () => Promise<StoreUnderTes
       stored,
     };
     keepsSessions(under);
-    keepsOrder(under);
+    keepsLeases(under);
+    keepsUpkeep(under);
+    keepsLimits(under);
+    keepsSpentTokens(under);
+    keepsBlobs(under);
     keepsValues(under);
     canBeBrowsed(under);
 

@@ -1,4 +1,4 @@
-// The interface of stores for sessions. Every store guarantees:
+// What is asked of a store, in four parts: sessions, leases, blobs and spent tokens. Every store guarantees:
 // 1. An acknowledged commit is durable, as far as the store promises. A commit is all or nothing.
 // 2. Of two commits with the same `expectRev` exactly one succeeds. The other changes nothing and gets the current header.
 // 3. A lease has one owner at a time. A commit with an older fence is rejected.
@@ -39,7 +39,8 @@ export interface SessionLimits {
   dueAt?: number | undefined;
 }
 
-export interface FlowStore {
+/** Sessions with their journals. */
+export interface SessionStore {
   /** Sessions outlive this process. */
   readonly durable: boolean;
   /** A random text that stays the same for this store, in all processes: part of the hashes of principals. */
@@ -52,18 +53,10 @@ export interface FlowStore {
    * keeps the header for `tombstoneMs`. Id, principal, `createdAt` and `rev` cannot be patched; an undefined value removes the member.
    */
   commit(id: string, expectRev: number, change: SessionChange): Promise<CommitResult>;
-  /** Undefined while another owner holds it. The same owner gets it again, with a new fence. */
-  lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined>;
-  release(id: string, owner: string): Promise<void>;
   /** Sessions that are due and not held, soonest first. */
   due(now: number, max: number): Promise<string[]>;
   /** A lower bound of the next due time. Absent if other processes write too: such a store is polled. */
   nextDue?(): number | undefined;
-  /** True for the first call with this id and rev. */
-  spend(id: string, rev: number, ttlMs: number): Promise<boolean>;
-  /** Kept for the longest requested time. */
-  putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
-  getBlob(sha256: string): Promise<Uint8Array | undefined>;
   /** Open sessions of one principal or share, oldest first. Not a snapshot: each is read on its own. */
   list(principal: string): Promise<Header[]>;
   /** All open and remembered sessions, in pages and in any order; with `id`, only that one. Absent: sessions are found only by their id. */
@@ -71,6 +64,33 @@ export interface FlowStore {
   /** Removes `outcome` from the header of an ended session. Absent: it stays as long as the header. */
   forgetOutcome?(id: string): Promise<void>;
   drop(id: string): Promise<void>;
+}
+
+/** Who runs a session. Its fence is checked by the commits of the same store. */
+export interface LeaseStore {
+  /** Undefined while another owner holds it. The same owner gets it again, with a new fence. */
+  lease(id: string, owner: string, ms: number): Promise<{ fence: number } | undefined>;
+  release(id: string, owner: string): Promise<void>;
+}
+
+/** Bytes under the hash of their content, or of a name: files, secrets, and what does not fit into a token. */
+export interface BlobStore {
+  /** Kept for the longest requested time. */
+  putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void>;
+  getBlob(sha256: string): Promise<Uint8Array | undefined>;
+}
+
+/** Tokens, links and effects that may be used once. */
+export interface SpentTokens {
+  /** True for the first call with this id and rev. */
+  spend(id: string, rev: number, ttlMs: number): Promise<boolean>;
+}
+
+/** What sessions in tokens need besides their tokens. */
+export type SharedStore = BlobStore & SpentTokens;
+
+/** A whole store. Code that needs only a part of it asks for that part. */
+export interface FlowStore extends SessionStore, LeaseStore, BlobStore, SpentTokens {
   close(): Promise<void>;
 }
 

@@ -14,7 +14,7 @@ import { afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
 import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';
 import { toExpiredTurn } from '../session/verbs/session-watch.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import type { StoredSession, FlowStore } from '../store/store.ts';
 import type { ManualClock } from './manual-clock.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { canonicalJson } from '../../kernel/base/canonical-json.ts';
 import { randomId } from '../../kernel/crypto/ids.ts';
 import type { AnswerEntry, Header } from '../journal.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { TokenBinding, TokenOptions, Tokens } from './tokens.ts';

@@ -4,7 +4,7 @@ import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import type { FlowOptions } from '../define.ts';
 import type { FlowStore } from '../store/store.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';

@@ -5,12 +5,13 @@ import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { JournalEntry, Header } from '../journal.ts';
 import type { WarmSession } from '../session/turn/turn-runner.ts';
-import { memoryStore } from '../store/memory.ts';
+import { MemoryBlobs } from '../store/memory/blobs.ts';
+import { MemorySpentTokens } from '../store/memory/spent-tokens.ts';
 import { isEnded, patchHeader } from '../header.ts';
-import type { SessionChange, CommitResult, FlowStore } from '../store/store.ts';
+import type { SessionChange, CommitResult, BlobStore, FlowStore, SharedStore, SpentTokens } from '../store/store.ts';
 
 export interface RequestStoreOptions {
-  shared?: FlowStore | undefined;
+  shared?: SharedStore | undefined;
   clock?: Clock | undefined;
   /** Called before the session has its first effect. If it throws, the turn stops. */
   onEffect?: (() => Promise<void>) | undefined;
@@ -22,12 +23,14 @@ export class RequestStore implements FlowStore {
   readonly #onEffect: RequestStoreOptions['onEffect'];
   #session: WarmSession | undefined;
   #lease = { owner: '', until: 0, fence: 0 };
-  #beside: FlowStore | undefined;
+  readonly #shared: SharedStore | undefined;
+  #ownSpent: SpentTokens | undefined;
+  #ownBlobs: BlobStore | undefined;
 
   constructor(session: WarmSession | undefined, { shared, clock = systemClock, onEffect }: RequestStoreOptions) {
     this.#session = session;
     this.#onEffect = onEffect;
-    this.#beside = shared;
+    this.#shared = shared;
     this.#clock = clock;
   }
 
@@ -76,15 +79,15 @@ export class RequestStore implements FlowStore {
   }
 
   spend(id: string, rev: number, ttlMs: number): Promise<boolean> {
-    return this.#besides().spend(id, rev, ttlMs);
+    return this.#spent.spend(id, rev, ttlMs);
   }
 
   putBlob(sha256: string, bytes: Uint8Array, ttlMs: number): Promise<void> {
-    return this.#besides().putBlob(sha256, bytes, ttlMs);
+    return this.#blobs.putBlob(sha256, bytes, ttlMs);
   }
 
   getBlob(sha256: string): Promise<Uint8Array | undefined> {
-    return this.#besides().getBlob(sha256);
+    return this.#blobs.getBlob(sha256);
   }
 
   async list(): Promise<Header[]> {
@@ -97,8 +100,12 @@ export class RequestStore implements FlowStore {
 
   async close(): Promise<void> {}
 
-  #besides(): FlowStore {
-    return (this.#beside ??= memoryStore({ clock: this.#clock }));
+  get #spent(): SpentTokens {
+    return this.#shared ?? (this.#ownSpent ??= new MemorySpentTokens(this.#clock));
+  }
+
+  get #blobs(): BlobStore {
+    return this.#shared ?? (this.#ownBlobs ??= new MemoryBlobs(this.#clock));
   }
 }
 

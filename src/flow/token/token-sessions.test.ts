@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { flow } from '../define.ts';
 import { explore } from '../explore/explore.ts';
 import { toExploredFlows } from '../explore/exploration.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { createSignedTokens } from './signed-tokens.ts';
 import { createTokens } from './tokens.ts';
 import type { TokenOptions, Tokens } from './tokens.ts';

@@ -20,7 +20,7 @@ import type { Turn } from '../session/turn/turn.ts';
 import { openSealedArgs } from '../session/values/stored-args.ts';
 import type { StartRequest } from '../session/verbs/requests.ts';
 import type { StateView } from '../session/view.ts';
-import type { FlowStore, StoredSession } from '../store/store.ts';
+import type { BlobStore, SharedStore, SpentTokens, StoredSession } from '../store/store.ts';
 import { RequestStore, EmptyRequestStore } from './request-store.ts';
 import type { RequestStoreOptions } from './request-store.ts';
 import type { TokenBinding, OpenedToken, Tokens } from './tokens.ts';
@@ -28,7 +28,7 @@ import type { TokenBinding, OpenedToken, Tokens } from './tokens.ts';
 export interface TokenSessionsOptions extends Omit<SessionOptions, 'store'> {
   tokens: Tokens;
   /** For files and secrets, which do not go into tokens. */
-  shared?: FlowStore | undefined;
+  shared?: SharedStore | undefined;
   /** Return a session that is too large for a token without one. Default: throw. */
   mayOutgrow?: boolean | undefined;
 }
@@ -166,7 +166,7 @@ function longest(flows: AnyFlow[], { limits }: SessionOptions): number {
 }
 
 /** A client can send an older journal, so a shared store must record effects that have begun. */
-function toClaim(shared: FlowStore | undefined, ms: number): (key: string) => Promise<boolean> {
+function toClaim(shared: SpentTokens | undefined, ms: number): (key: string) => Promise<boolean> {
   return async (key) => {
     if (shared) return shared.spend(`once_${key}`, 0, ms);
     const reason = 'an effect that must happen once, in a token session without a store; give it a store';
@@ -220,10 +220,10 @@ async function restoreQuestions(sessions: Sessions, session: StoredSession): Pro
  * learn it otherwise. The header, with the sealed result, is kept until the client has acknowledged it.
  */
 class TokenOutcomes {
-  readonly #store: FlowStore;
+  readonly #store: BlobStore;
   readonly #ms: number;
 
-  constructor(store: FlowStore, ms: number) {
+  constructor(store: BlobStore, ms: number) {
     this.#store = store;
     this.#ms = ms;
   }

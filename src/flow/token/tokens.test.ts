@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { randomId } from '../../kernel/crypto/ids.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../journal.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { header as sample } from '../store/store-samples.contract.ts';
 import type { StoredSession } from '../store/store.ts';
 import type { TokenBinding, Tokens } from './tokens.ts';

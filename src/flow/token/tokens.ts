@@ -9,7 +9,7 @@ import type { Clock } from '../../kernel/base/clock.ts';
 import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Header, JournalEntry } from '../journal.ts';
-import type { FlowStore, StoredSession } from '../store/store.ts';
+import type { BlobStore, SharedStore, StoredSession } from '../store/store.ts';
 import { fromCbor, toCbor } from './cbor.ts';
 import { fromCompactSession, toCompactSession } from './compact-session.ts';
 import type { CompactRow } from './compact-session.ts';
@@ -26,7 +26,7 @@ export interface TokenOptions {
   softBytes?: number | undefined;
   hardBytes?: number | undefined;
   /** Holds spent turns, and entries that are too long for a token. */
-  store?: Pick<FlowStore, 'spend' | 'putBlob' | 'getBlob'> | undefined;
+  store?: SharedStore | undefined;
   clock?: Clock | undefined;
 }
 
@@ -132,16 +132,14 @@ function digestBinding(audience: string, { principal, method, tool, args }: Toke
   return Buffer.from(hash('sha256', canonicalJson(salient), 'hex'), 'hex');
 }
 
-type Blobs = Pick<FlowStore, 'putBlob' | 'getBlob'>;
-
-async function spill(store: Blobs, rows: CompactRow[], ms: number): Promise<Uint8Array> {
+async function spill(store: BlobStore, rows: CompactRow[], ms: number): Promise<Uint8Array> {
   const bytes = toCbor(rows);
   const digest = createHash('sha256').update(bytes).digest();
   await store.putBlob(digest.toString('hex'), bytes, ms);
   return Uint8Array.from(digest);
 }
 
-async function fetched(store: Blobs | undefined, digest: Uint8Array): Promise<CompactRow[] | undefined> {
+async function fetched(store: BlobStore | undefined, digest: Uint8Array): Promise<CompactRow[] | undefined> {
   if (!store)
     throw new GatewayError('STORE_UNUSABLE', { reason: 'a token refers to a store, but this server has none' });
   const bytes = await store.getBlob(Buffer.from(digest).toString('hex'));

@@ -7,7 +7,7 @@ import { memoryPair } from '../../testing/memory-pair.ts';
 import { until } from '../../../tests/helpers/until.ts';
 import { flow } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { serveFlows } from './serve-flows.ts';
 
 const DAY = 86_400_000;

@@ -7,7 +7,7 @@ import { createServer } from '../../sdk/server/create-server.ts';
 import type { ParleyServer } from '../../sdk/server/create-server.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { flow } from '../define.ts';
-import { memoryStore } from '../store/memory.ts';
+import { memoryStore } from '../store/memory/memory.ts';
 import { createSqliteStore } from '../store/sqlite/sqlite.ts';
 import type { FlowStore } from '../store/store.ts';
 import { serveFlows } from './serve-flows.ts';

@@ -3,7 +3,7 @@ import type { Client } from '../../sdk/client/client.ts';
 import { connect } from '../../sdk/client/connect.ts';
 import { connectFlows } from '../../flow/client/flow-client.ts';
 import type { AnyFlow } from '../../flow/define.ts';
-import { memoryStore } from '../../flow/store/memory.ts';
+import { memoryStore } from '../../flow/store/memory/memory.ts';
 import { NoAnswer } from '../../flow/testing/play-flow.ts';
 import { CrashPoints, createObservation, observeFlow, UNREACHABLE_URL } from '../../flow/testing/test-stage.ts';
 import type { StepSeen } from '../../flow/testing/test-stage.ts';

@@ -1,6 +1,6 @@
 // `parley flows`: inspects, answers, cancels, retries and replays the sessions in a store.
 import { findSession } from '../../../flow/operator/find-sessions.ts';
-import type { FlowStore, ListedSession } from '../../../flow/store/store.ts';
+import type { ListedSession, SessionStore } from '../../../flow/store/store.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { programName } from '../../program.ts';
@@ -37,7 +37,7 @@ async function act(open: OpenStore, context: FlowsContext): Promise<number> {
   return action === 'show' ? showSession(open, one, context) : actOnSession(open, one, context);
 }
 
-async function findOneSession(store: FlowStore, id: string): Promise<ListedSession> {
+async function findOneSession(store: SessionStore, id: string): Promise<ListedSession> {
   const found = await findSession(store, id);
   if (!Array.isArray(found)) return found;
   if (found.length === 0) {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { flow } from '../../../flow/define.ts';
 import { Sessions } from '../../../flow/session/sessions.ts';
-import { memoryStore } from '../../../flow/store/memory.ts';
+import { memoryStore } from '../../../flow/store/memory/memory.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { readArgs } from '../../args/args.ts';

@@ -8,8 +8,7 @@ import { loadConfig } from '../../../config/read/load-config.ts';
 import { findExportedFlows } from '../../../flow/define.ts';
 import type { AnyFlow } from '../../../flow/define.ts';
 import type { SessionOptions } from '../../../flow/session/session-context.ts';
-import { createRedisStore } from '../../../flow/store/redis/redis.ts';
-import { createSqliteStore } from '../../../flow/store/sqlite/sqlite.ts';
+import { openStoreUrl } from '../../../flow/store/store-url.ts';
 import type { FlowStore } from '../../../flow/store/store.ts';
 import { importFresh, describeImportError } from '../../../kernel/files/import-fresh.ts';
 import { isObject } from '../../../kernel/message.ts';
@@ -80,18 +79,8 @@ function ofConfig(named: string | undefined): FlowsConfig | undefined {
   );
 }
 
-async function openNamed({ store, prefix, fileKey: key }: NamedStore, writes: boolean): Promise<FlowStore> {
-  if (/^rediss?:\/\//.test(store)) return createRedisStore({ url: store, prefix });
-  const path = store.replace(/^sqlite:(?:\/\/)?/, '');
-  if (path === store || path === '') {
-    throw new GatewayError('BAD_OPTION', {
-      option: 'store',
-      reason: `"${withoutPassword(store)}" is not a store; write sqlite:FILE, redis://HOST or rediss://HOST`,
-    });
-  }
-  // SQLite would create a missing file.
-  if (!existsSync(path)) throw new GatewayError('STORE_UNUSABLE', { reason: `${path} does not exist` });
-  return createSqliteStore({ path, key, readOnly: !writes });
+function openNamed({ store, prefix, fileKey: key }: NamedStore, writes: boolean): Promise<FlowStore> {
+  return openStoreUrl(store, { prefix, key, readOnly: !writes });
 }
 
 /** The flows that a file exports, and its `options` for serveFlows. */
@@ -109,8 +98,4 @@ function fromEnv(name: string, env: Env): string {
   const value = env[name];
   if (value) return value;
   throw new Error(`the environment variable ${name}, which should have a key, is not set.`);
-}
-
-function withoutPassword(text: string): string {
-  return text.replace(/\/\/[^@/]*@/, '//…@');
 }

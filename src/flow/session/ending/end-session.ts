@@ -4,7 +4,8 @@ import type { EarlyEnd, JournalEntry } from '../../journal.ts';
 import { fold } from '../../fold.ts';
 import { toShortId } from '../session-id.ts';
 import type { AnyFlow } from '../../define.ts';
-import type { StoredSession } from '../../store/store.ts';
+import type { SessionStore, StoredSession } from '../../store/store.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
 import { ENDING_GRACE_MS } from '../turn/background-session.ts';
 import type { LiveSession, Turn } from '../turn/turn.ts';
 import { buildTrail } from './ended-record.ts';
@@ -74,7 +75,7 @@ async function endedAtOnce(context: SessionContext, { stored, ending }: EndReque
 
 /** Asks the process that holds the session to end it, at its next write. If it has died, the next holder does. */
 export async function requestEnd(
-  { store, clock }: Pick<SessionContext, 'store' | 'clock'>,
+  { store, clock }: { store: SessionStore; clock: Clock },
   { stored: { header }, ending }: Pick<EndRequest, 'stored' | 'ending'>,
 ): Promise<Turn | undefined> {
   const now = clock.now();

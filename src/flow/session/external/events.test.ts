@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../authoring/ask.ts';
 import type { AwaitedEvent } from '../../authoring/options.ts';
 import { flow } from '../../define.ts';
-import { memoryStore } from '../../store/memory.ts';
+import { memoryStore } from '../../store/memory/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { testFlow } from '../../../testing/test-flow.ts';
 import { createLog } from '../../../kernel/base/log.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Ask } from '../../authoring/ask.ts';
 import { flow } from '../../define.ts';
-import { memoryStore } from '../../store/memory.ts';
+import { memoryStore } from '../../store/memory/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { Sessions } from '../sessions.ts';

@@ -3,7 +3,7 @@ import { until } from '../../../../tests/helpers/until.ts';
 import type { Ask } from '../../authoring/ask.ts';
 import { flow } from '../../define.ts';
 import type { JournalEntry } from '../../journal.ts';
-import { memoryStore } from '../../store/memory.ts';
+import { memoryStore } from '../../store/memory/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { testFlow } from '../../../testing/test-flow.ts';
 import { createLog } from '../../../kernel/base/log.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { flow } from '../../define.ts';
 import { until } from '../../../../tests/helpers/until.ts';
 import { createLog } from '../../../kernel/base/log.ts';
-import { memoryStore } from '../../store/memory.ts';
+import { memoryStore } from '../../store/memory/memory.ts';
 import { CrashPoints, createCrashingStore } from '../../testing/test-stage.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { Sessions } from '../sessions.ts';

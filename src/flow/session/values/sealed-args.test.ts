@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../authoring/ask.ts';
 import { flow } from '../../define.ts';
 import type { FlowOptions } from '../../define.ts';
-import { memoryStore } from '../../store/memory.ts';
+import { memoryStore } from '../../store/memory/memory.ts';
 import { createTokens } from '../../token/tokens.ts';
 import { TokenSessions } from '../../token/token-sessions.ts';
 import { createLog } from '../../../kernel/base/log.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { flow } from '../../define.ts';
 import type { JournalEntry } from '../../journal.ts';
-import { memoryStore } from '../../store/memory.ts';
+import { memoryStore } from '../../store/memory/memory.ts';
 import type { FlowStore } from '../../store/store.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { manualClock } from '../../testing/manual-clock.ts';

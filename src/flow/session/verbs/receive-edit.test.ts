@@ -1,7 +1,7 @@
 // Changed secrets and files: the new value is stored like the first one, and a reference from a client is never trusted.
 import { describe, expect, it } from 'vitest';
 import { flow } from '../../define.ts';
-import { memoryStore } from '../../store/memory.ts';
+import { memoryStore } from '../../store/memory/memory.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from '../turn/turn.ts';

@@ -10,6 +10,7 @@ import { version as ownVersion } from '../kernel/version.ts';
 import { createLogin } from '../mcp/listen/login.ts';
 import type { Login } from '../mcp/listen/login.ts';
 import { loadFrontPages } from '../people/load-front-pages.ts';
+import { withSafeAudit } from './features/audit/safe-audit.ts';
 import { neededScopesOf } from './features/scopes/require-scopes.ts';
 import type { CompleteOptions, GatewayOptions } from './gateway-options.ts';
 
@@ -17,7 +18,7 @@ export function completeOptions(options: GatewayOptions): CompleteOptions {
   const { clock = systemClock, id = randomId() } = options;
   const log = toSafeLog(options.log);
   const sealer = options.sealer ?? createSealer(keysFrom(options, log));
-  return { ...options, log, clock, sealer, id, limits: { ...DEFAULT_LIMITS, ...options.limits } };
+  return { ...withSafeAudit(options, log), log, clock, sealer, id, limits: { ...DEFAULT_LIMITS, ...options.limits } };
 }
 
 /** How the gateway introduces itself. */

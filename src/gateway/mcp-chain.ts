@@ -22,6 +22,7 @@ import { FlowLayer } from './features/flow/flow-layer.ts';
 import { StepLifecycle } from './chain/lifecycle/step-lifecycle.ts';
 import { toStep } from './chain/to-step.ts';
 import type { Address } from '../mcp/connect/address.ts';
+import { guardTarget } from './servers/guarded-target.ts';
 import { UpstreamTarget } from './servers/upstream-target.ts';
 import type { UpstreamTargetOptions } from './servers/target-options.ts';
 import { createPipeline } from './pipeline.ts';
@@ -40,7 +41,8 @@ export class FrontMCPServer {
     const { clock = systemClock, limits } = options;
     const log = toSafeLog(options.log);
     const playing = { clock, log, limits: { ...DEFAULT_LIMITS, ...limits }, onlyForSteps: true };
-    const pipeline = createPipeline(behind, { flows: (next) => new FlowLayer(next, playing) });
+    const guarded = guardTarget(behind, behind.name ?? 'server', log);
+    const pipeline = createPipeline(guarded, { flows: (next) => new FlowLayer(next, playing) });
     this.#listeners = new TransportListeners(createServeContext(pipeline, options), options);
   }
 
@@ -77,7 +79,8 @@ export class MiddlewareMCPServer extends RoutedChain {
     const { clock = systemClock, keys } = options;
     const log = toSafeLog(options.log);
     refuseShort(keys);
-    const member = { name: behind.name ?? behind.info.name, entry: behind, target: behind };
+    const name = behind.name ?? behind.info.name;
+    const member = { name, entry: behind, target: guardTarget(behind, name, log) };
     const made = steps.map(toStep);
     super([member], made, {
       info: behind.info,

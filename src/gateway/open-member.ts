@@ -7,6 +7,7 @@ import type { CompleteOptions } from './gateway-options.ts';
 import type { Member } from './router/member.ts';
 import { isTarget, toConfigured } from './server-entry.ts';
 import type { ServerEntry } from './server-entry.ts';
+import { guardTarget } from './servers/guarded-target.ts';
 import { UpstreamTarget } from './servers/upstream-target.ts';
 
 interface Around {
@@ -19,7 +20,7 @@ interface Around {
 
 export function openMember(name: string, entry: ServerEntry, { info, options, people, features }: Around): Member {
   const { server, ...settings } = toConfigured(entry);
-  if (isTarget(server)) return { name, entry, settings, target: server };
+  if (isTarget(server)) return { name, entry, settings, target: guardTarget(server, name, options.log) };
   noteSandbox(server);
   const { clock, limits, id, audit, checkStart } = options;
   const { revision, era, timeoutMs, idleMs, share = options.share } = settings;

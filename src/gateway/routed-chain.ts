@@ -2,6 +2,7 @@
 // the server that owns what it names. Servers and steps can be replaced while clients are connected.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView, Exchange } from '../kernel/exchange.ts';
+import { atOnce } from '../kernel/base/stray-promises.ts';
 import { toNotification } from '../kernel/message.ts';
 import type { JsonObject, NotificationMessage } from '../kernel/message.ts';
 import { handleWithGatewayTool, isGatewayToolCall } from '../kernel/gateway-tool.ts';
@@ -68,12 +69,18 @@ export class RoutedChain implements Target {
   }
 
   get info(): Implementation {
-    return this.#greetings.reduce((found, greeting) => greeting.info?.(found) ?? found, this.#router.info);
+    return this.#greetings.reduce(
+      (found, greeting) => atOnce('greeting.info', greeting.info?.(found)) ?? found,
+      this.#router.info,
+    );
   }
 
   get instructions(): string | undefined {
     const { instructions } = this.#router;
-    return this.#greetings.reduce((found, one) => (one.instructions ? one.instructions(found) : found), instructions);
+    return this.#greetings.reduce(
+      (found, one) => (one.instructions ? atOnce('greeting.instructions', one.instructions(found)) : found),
+      instructions,
+    );
   }
 
   greeting(client: ClientView): JsonObject | undefined {
@@ -92,7 +99,10 @@ export class RoutedChain implements Target {
 
   capabilities(client: ClientView): ServerCapabilities {
     const offered = this.#router.capabilities(client);
-    return this.#greetings.reduce((found, greeting) => greeting.capabilities?.(found, client) ?? found, offered);
+    return this.#greetings.reduce(
+      (found, greeting) => atOnce('greeting.capabilities', greeting.capabilities?.(found, client)) ?? found,
+      offered,
+    );
   }
 
   inputSchema(tool: string, client: ClientView): JsonObject | undefined {

@@ -22,7 +22,9 @@ import {
   FLOW_START,
   TELL_CAPABILITIES,
 } from '../../kernel/methods.ts';
+import { toSafeCallback } from '../../kernel/base/author-callback.ts';
 import { ProtocolError, GatewayError } from '../../kernel/base/errors.ts';
+import { toSafeLog } from '../../kernel/base/log.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint } from '../question/question.ts';
 
@@ -109,6 +111,15 @@ export class FlowClient {
 
   /** Runs the tool; `onPrompt` answers its questions. */
   async run(tool: string, params: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
+    const { onFeedback } = options;
+    const log = toSafeLog(this.#options.log);
+    return this.#run(tool, params, {
+      ...options,
+      onFeedback: onFeedback && toSafeCallback(onFeedback, 'onFeedback', log),
+    });
+  }
+
+  async #run(tool: string, params: JsonObject, options: PlayOptions): Promise<FlowOutcome> {
     if (!(await this.isInteractive())) return this.#call(tool, params, options);
     for (let restarts = 0; ; restarts++) {
       const person = new NotedAnswers(options);

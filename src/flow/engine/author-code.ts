@@ -55,16 +55,6 @@ function nameOf(thrown: unknown): string {
   return thrown instanceof Error ? readText(() => thrown.name, 'an error') : 'a value other than an error';
 }
 
-/** What an author has thrown, or an error in its place if nothing can be asked of it, as of a revoked proxy. */
-export function toReadable(thrown: unknown): unknown {
-  try {
-    void (thrown instanceof Error); // it is asked for its prototype
-    return thrown;
-  } catch {
-    return new Error(UNREADABLE);
-  }
-}
-
 /** What is known of anything that was thrown. Its getters may throw as well. */
 export interface ThrownValue {
   name: string;

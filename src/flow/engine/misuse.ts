@@ -1,7 +1,7 @@
 // Errors of bodies: mistakes of their authors, and errors of steps as the journal has them.
-import { GatewayError } from '../../kernel/base/errors.ts';
+import { GatewayError, toReadable } from '../../kernel/base/errors.ts';
 import type { StepEntry } from '../journal.ts';
-import { readThrown, toReadable } from './author-code.ts';
+import { readThrown } from './author-code.ts';
 import { authorLineOf, isPackageLine } from './author-line.ts';
 import type { BodyRun } from './body-run.ts';
 import { describeAsk } from './pending-ask.ts';
@@ -56,7 +56,8 @@ export function rememberDefinition(body: object): void {
 }
 
 /** The line in the author's code, for the log. Clients never see it. */
-export function findPlace(error: unknown, body?: object): { where: string } | undefined {
+export function findPlace(thrown: unknown, body?: object): { where: string } | undefined {
+  const error = toReadable(thrown);
   const causes = causesOf(error);
   const asked = causes.flatMap((one) => askedAt.get(one) ?? []);
   const defined = (isMisuse(error) && body && definitions.get(body)) || undefined;
@@ -77,7 +78,7 @@ const MAX_CAUSES = 10;
 
 function readCause(error: Error): unknown {
   try {
-    return error.cause;
+    return toReadable(error.cause);
   } catch {
     return undefined; // a getter of the author
   }

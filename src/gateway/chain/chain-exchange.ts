@@ -7,6 +7,7 @@ import type { Ask, Exchange, LogEntry, Progress } from '../../kernel/exchange.ts
 import type { FormAnswerOf, FormAsk, Hooks, Notification, Outcome, StepExchange } from '../../kernel/step.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import { callSafely } from '../../kernel/base/author-callback.ts';
 import { cancelledError } from '../../kernel/base/cancelled-error.ts';
 import type { GatewayError } from '../../kernel/base/errors.ts';
 import type { Log } from '../../kernel/base/log.ts';
@@ -117,13 +118,8 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
       const hook = hooks[kind] as ((value: T, next: (value: T) => void) => void) | undefined;
       if (!hook) continue;
       const next = send;
-      send = (given) => {
-        try {
-          hook.call(hooks, given, next);
-        } catch (thrown) {
-          this.failure ??= toStepError(step, thrown, this.id);
-        }
-      };
+      const fail = (thrown: unknown): void => void (this.failure ??= toStepError(step, thrown, this.id));
+      send = (given) => callSafely(() => hook.call(hooks, given, next), fail);
     }
     send(value);
   }

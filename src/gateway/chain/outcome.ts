@@ -6,6 +6,7 @@ import { RawObject, toPlainObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { Outcome, StepExchange } from '../../kernel/step.ts';
 import { GET_TASK } from '../../kernel/methods.ts';
+import { misuseError } from './step-error.ts';
 
 const MARK = Symbol.for('mcp-parley.outcome');
 
@@ -51,7 +52,10 @@ export function toStepOutcome(result: ResultObject): Outcome {
 
 /** The current result, unparsed if no step has read it. */
 export function resultIn(outcome: Outcome): ResultObject {
-  return outcome instanceof UnreadOutcome ? (outcome as UnreadOutcome).held : outcome.result;
+  const result = outcome instanceof UnreadOutcome ? (outcome as UnreadOutcome).held : outcome.result;
+  if (typeof result !== 'object' || result === null)
+    throw misuseError('of the chain', 'the result that it leaves must be an object');
+  return result;
 }
 
 /** What a model reads of a result: the result of `tasks/get` has it inside, once the task has ended. */

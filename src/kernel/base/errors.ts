@@ -95,9 +95,28 @@ function fill(template: string, details: Record<string, unknown>): string {
  * withheld from the peer: it may contain paths, queries or secrets.
  */
 export function toError(thrown: unknown): GatewayError | ProtocolError {
-  if (thrown instanceof GatewayError || thrown instanceof ProtocolError) return thrown;
-  if (isProtocolShaped(thrown)) return new ProtocolError(thrown.code, thrown.message, thrown.data);
-  return new GatewayError('INTERNAL', {}, { cause: thrown });
+  const cause = toReadable(thrown);
+  if (cause instanceof GatewayError || cause instanceof ProtocolError) return cause;
+  return toPeersError(cause) ?? new GatewayError('INTERNAL', {}, { cause });
+}
+
+/** What an author has thrown, or an error in its place if nothing can be asked of it, as of a revoked proxy. */
+export function toReadable(thrown: unknown): unknown {
+  try {
+    void (thrown instanceof Error); // it is asked for its prototype
+    return thrown;
+  } catch {
+    return new Error('What was thrown cannot be read');
+  }
+}
+
+/** Its getters may throw. */
+function toPeersError(thrown: unknown): ProtocolError | undefined {
+  try {
+    return isProtocolShaped(thrown) ? new ProtocolError(thrown.code, thrown.message, thrown.data) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -27,7 +27,8 @@ export function createLog(options: { level?: Level | 'silent'; write?: (line: st
       if (LEVELS.indexOf(level) < threshold) return;
       const line = { time: new Date().toISOString(), level, event, ...bound, ...fields };
       try {
-        write(`${printable(toText(line))}\n`);
+        const written: unknown = write(`${printable(toText(line))}\n`);
+        if (written instanceof Promise) written.catch(() => {});
       } catch {
         // The program's own `write` has failed, and there is nowhere else to say so.
       }

@@ -4,6 +4,7 @@ import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import type { Log } from '../../kernel/base/log.ts';
+import { atOnce } from '../../kernel/base/stray-promises.ts';
 import { registerArgumentSecrets, registerSecret, registerUrlSecrets } from '../../kernel/secrets/secret-shapes.ts';
 import type { Link } from './links/link.ts';
 import type { SandboxOptions } from './sandbox/sandbox.ts';
@@ -59,7 +60,7 @@ export function routeTo(address: Address, options: RouteOptions): Route {
   if (typeof address === 'string' || address instanceof URL) return urlRoute({ url: address }, options);
   if ('command' in address) {
     const { checkStart, ...rest } = options;
-    const check = checkStart && ((): void => checkStart(address));
+    const check = checkStart && ((): void => atOnce('checkStart', checkStart(address)));
     const open = async () =>
       (await import('./links/stdio.ts')).createStdioLink({ ...address, ...rest, checkStart: check });
     return { open, canReopen: true };

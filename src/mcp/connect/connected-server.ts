@@ -8,6 +8,7 @@ import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { OutgoingCall, SubscribeOptions, Sender, ServerEvents, ServerView } from '../../kernel/server-view.ts';
 import { PING_PEER } from '../../kernel/methods.ts';
 import { systemClock } from '../../kernel/base/clock.ts';
+import { atOnce } from '../../kernel/base/stray-promises.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
@@ -110,7 +111,7 @@ export async function connectServer(address: Address | Route, options: ConnectSe
   try {
     const negotiated = await openLoggedIn(route, negotiation, login);
     if (checkStart && !isRoute(address) && isCommandAddress(address))
-      await checkStarted(() => checkStart(address), negotiated.link);
+      await checkStarted(() => atOnce('checkStart', checkStart(address)), negotiated.link);
     return (connected = new ConnectedServer(negotiated, negotiation, options));
   } finally {
     options.signal?.removeEventListener('abort', giveUp);

@@ -17,7 +17,7 @@ import { INITIALIZE, PING_PEER, REQUEST_PROGRESS } from '../../kernel/methods.ts
 import { Cancellation, CancelledByPeer } from '../../kernel/base/cancellation.ts';
 import { cancelledBy } from '../../kernel/base/cancelled-error.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
-import { GatewayError } from '../../kernel/base/errors.ts';
+import { GatewayError, toReadable } from '../../kernel/base/errors.ts';
 import { LOGGED_GARBAGE } from '../../kernel/base/limits.ts';
 import { RateLimiter, readRate } from '../../kernel/base/rate.ts';
 import type { Log } from '../../kernel/base/log.ts';
@@ -148,7 +148,8 @@ export class RpcPeer implements Wire, LinkEvents {
   }
 
   /** An HTTP status is an answer of the server. After any other failure the server may still have received the call. */
-  #unsent(id: RequestId, error: unknown): void {
+  #unsent(id: RequestId, thrown: unknown): void {
+    const error = toReadable(thrown);
     const pending = this.#pending.take(id);
     if (!pending) return;
     if (error instanceof HttpRefusal || isLoginError(error)) pending.tracker?.onRefused();

@@ -2,7 +2,13 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask } from '../../kernel/exchange.ts';
 import { isObject, toErrorMessage, toResult } from '../../kernel/message.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../kernel/message.ts';
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestMessage,
+  ResponseMessage,
+  WireError,
+} from '../../kernel/message.ts';
 import type { ServerEvents } from '../../kernel/server-view.ts';
 import { GatewayError, ProtocolError, toError } from '../../kernel/base/errors.ts';
 import { META, toProgressToken } from './meta.ts';
@@ -75,9 +81,24 @@ export async function answerAsk(
     const token = toProgressToken(isObject(meta) ? meta.progressToken : undefined);
     if (tell && token !== undefined) ask.onProgress = (progress) => tell(writeProgress(token, progress));
     const answer = request.method === 'ping' ? events.onPing!(ask, signal) : events.onAsk(ask, signal);
-    return toResult(request.id, await answer);
+    return checkWritable(toResult(request.id, await answer));
   } catch (thrown) {
-    return toErrorMessage(request.id, refusal(thrown, request.method));
+    return toErrorMessage(request.id, toWritable(refusal(thrown, request.method)));
+  }
+}
+
+/** An answer that is not JSON, such as one with a BigInt, would never be sent, and its server would wait for it. */
+function checkWritable<T>(answer: T): T {
+  JSON.stringify(answer);
+  return answer;
+}
+
+/** The data of an error that the client's own code has thrown may not be JSON. */
+function toWritable(error: WireError): WireError {
+  try {
+    return checkWritable(error);
+  } catch {
+    return { code: error.code, message: error.message };
   }
 }
 

@@ -31,6 +31,7 @@ import type { HttpHandler } from '../../kernel/base/http.ts';
 import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import { mergeFamilies } from '../../kernel/base/metric.ts';
 import type { Family } from '../../kernel/base/metric.ts';
+import { atOnce } from '../../kernel/base/stray-promises.ts';
 import { Changes } from './changes.ts';
 import { complete } from './completion.ts';
 import { ScopeSet } from './definition-registry.ts';
@@ -208,7 +209,7 @@ export class Server implements Target {
 
   /** Registers and removes several definitions, reported as one change or not at all. */
   batch(work: () => void, options: { silent?: boolean } = {}): void {
-    this.#changes.batch(work, options);
+    this.#changes.batch(() => atOnce('batch', work()), options);
   }
 
   /** Cancels and forgets all tasks, when the server closes. */

@@ -31,7 +31,7 @@ import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import { TEXT_TYPE, writeFamilies } from '../../../kernel/base/metric.ts';
 import type { Family, Sample } from '../../../kernel/base/metric.ts';
-import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
+import { GatewayError, ProtocolError, toReadable } from '../../../kernel/base/errors.ts';
 import { vitalFamilies } from './vitals.ts';
 import type { Vitals } from './vitals.ts';
 
@@ -88,7 +88,8 @@ export class Metrics {
       exchange,
       target,
       (result) => this.#end(exchange, start, outcomeOfResult(result)),
-      (thrown) => {
+      (error) => {
+        const thrown = toReadable(error);
         this.#end(exchange, start, outcomeOfError(thrown));
         this.#errors.at([toCodeLabel(thrown)]).count++;
       },

@@ -1,6 +1,7 @@
 // What every dialect needs to serve the clients of one target. One per listening server, shared by all its connections.
 import type { RecordAudit } from '../../../kernel/audit.ts';
 import type { Target } from '../../../kernel/target.ts';
+import { toSafeCallback } from '../../../kernel/base/author-callback.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -94,7 +95,7 @@ export function createServeContext(target: Target, options: ServeContextOptions 
     events: options.events,
     log,
     clock,
-    audit: options.audit,
+    audit: options.audit && toSafeCallback(options.audit, 'audit', log),
     sealer: options.sealer ?? createSealer(keysFrom(options, log)),
     stateFolder: options.stateFolder,
     parked: createParkedCalls(limits, clock),

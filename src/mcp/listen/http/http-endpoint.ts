@@ -3,7 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { nextArrival } from '../../../kernel/arrival.ts';
-import { GatewayError } from '../../../kernel/base/errors.ts';
+import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
 import { FairShares } from '../../../kernel/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
 import { VIA_HEADER, readVia, runUnlessVisited } from '../../../kernel/base/via.ts';
@@ -13,7 +13,7 @@ import type { GuardOptions } from '../guard.ts';
 import { identifyCaller } from '../identify.ts';
 import type { Caller, Identify, IdentifyPlace } from '../identify.ts';
 import type { Login } from '../login.ts';
-import { endWhenInvalid, refuseRequest, refuseUpgrade, refuseUpgradeFor } from './refusals.ts';
+import { endWhenInvalid, refuseRequest, refuseUpgrade, refuseUpgradeFor, runPage } from './refusals.ts';
 import { createFindAddress } from './client-address.ts';
 import type { TrustProxy } from './client-address.ts';
 import { LegacySse } from './legacy-sse.ts';
@@ -198,14 +198,14 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
     else if (options.part && path.startsWith('/mcp/')) partAt(path).handle(visit);
     else if (isPage(path, options)) {
       checkPage(path, visit, hasProxy);
-      findPage(options.pages, path)!(visit.request, visit.response);
+      runPage(context, findPage(options.pages, path)!, visit);
     } else {
       const text = `Not found: this server answers at ${mount.path}\n`;
       visit.response.writeHead(404, { 'content-type': 'text/plain' }).end(text);
     }
   };
   const enter = (path: string, visit: HttpVisit): void => {
-    if (visit.request.method === 'GET') endWhenInvalid(visit.identity, visit.response);
+    if (visit.request.method === 'GET') endWhenInvalid(context, visit.identity, visit.response);
     if (visit.request.headers[VIA_HEADER] === undefined) go(path, visit);
     else runUnlessLoop(context, visit.request, () => go(path, visit));
   };
@@ -362,9 +362,10 @@ function allowOf(path: string, { handshake }: ServeContext): string {
 function refuse(
   context: ServeContext,
   { request, response }: Pick<HttpVisit, 'request' | 'response'>,
-  thrown: unknown,
+  error: unknown,
   path: string,
 ): void {
+  const thrown = toReadable(error);
   const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
   if (isMethod) response.setHeader('allow', allowOf(path, context));
   refuseRequest(context, { request, response }, thrown);

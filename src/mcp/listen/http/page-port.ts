@@ -7,7 +7,7 @@ import { cancelledError } from '../../../kernel/base/cancelled-error.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { createGuard } from '../guard.ts';
 import { findPage } from './page-access.ts';
-import { answerThrown } from './refusals.ts';
+import { answerThrown, runPage } from './refusals.ts';
 import { pathOf } from './http-endpoint.ts';
 import type { EndpointOptions } from './http-endpoint.ts';
 
@@ -52,7 +52,7 @@ function toServer(pages: () => NonNullable<EndpointOptions['pages']>, log: Log):
       const all = pages();
       const path = pathOf(request);
       const page = findPage(all, path);
-      if (page) page(request, response);
+      if (page) runPage({ log }, page, { request, response });
       else response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found\n');
     } catch (thrown) {
       answerThrown({ log }, response, thrown);

@@ -5,9 +5,10 @@ import type { Identity } from '../../../kernel/exchange.ts';
 import { toErrorMessage } from '../../../kernel/message.ts';
 import type { RequestId } from '../../../kernel/message.ts';
 import type { RecordAudit } from '../../../kernel/audit.ts';
-import { GatewayError } from '../../../kernel/base/errors.ts';
+import { callSafely, readSafely } from '../../../kernel/base/author-callback.ts';
+import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
-import type { HttpResponse, HttpRequest } from '../../../kernel/base/http.ts';
+import type { HttpHandler, HttpResponse, HttpRequest } from '../../../kernel/base/http.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { writeMessage } from '../../wire/json-rpc.ts';
 import { plainError } from '../../eras/plain-error.ts';
@@ -27,8 +28,9 @@ export function refuseRequest(
   thrown: unknown,
   id?: RequestId | null,
 ): void {
-  recordRefusal(context.audit, thrown, request);
-  answerThrown(context, response, thrown, id);
+  const readable = toReadable(thrown);
+  recordRefusal(context.audit, readable, request);
+  answerThrown(context, response, readable, id);
 }
 
 /** Notes where the request came from and what it wanted, but nothing that the caller sent as a proof. */
@@ -60,9 +62,25 @@ export function answerThrown(
   thrown: unknown,
   id?: RequestId | null,
 ): void {
-  const error = thrown instanceof GatewayError ? thrown : new GatewayError('INTERNAL', {}, { cause: thrown });
+  const cause = toReadable(thrown);
+  const error = cause instanceof GatewayError ? cause : new GatewayError('INTERNAL', {}, { cause });
   if (error.code === 'INTERNAL') log.error({ cause: error.cause }, 'http.failed');
   answerError(response, error, id);
+}
+
+/** Runs a page, which may be a function of the embedding program. What it throws, at once or later, is the answer; one that has begun is cut. */
+export function runPage(
+  context: { log: Log },
+  page: HttpHandler,
+  { request, response }: { request: HttpRequest; response: HttpResponse },
+): void {
+  callSafely(
+    () => page(request, response),
+    (thrown) => {
+      answerThrown(context, response, thrown);
+      if (!response.writableEnded) response.destroy();
+    },
+  );
 }
 
 /** An HTTP error whose body is a JSON-RPC error, for clients that show only one of the two. */
@@ -85,8 +103,9 @@ function challengeOf({ code, details: { challenge, nonce } }: GatewayError): Rec
 export function refuseUpgradeFor(
   { audit, log }: RefusalContext,
   { request, socket }: { request: RefusedRequest; socket: Duplex },
-  thrown: unknown,
+  error: unknown,
 ): void {
+  const thrown = toReadable(error);
   recordRefusal(audit, thrown, request);
   if (!(thrown instanceof GatewayError)) {
     log.error({ cause: thrown }, 'upgrade.failed');
@@ -103,7 +122,23 @@ export function refuseUpgrade(socket: Duplex, status: string, headers = ''): voi
 }
 
 /** Ends a stream when the key or token that opened it is no longer valid. */
-export function endWhenInvalid(identity: Identity | undefined, response: HttpResponse): void {
-  const forget = identity?.validity?.watch(() => response.end());
+export function endWhenInvalid(context: { log: Log }, identity: Identity | undefined, response: HttpResponse): void {
+  const forget = watchValidity(context, identity, () => response.end());
   if (forget) response.on('close', forget);
+}
+
+/** A proof whose end nobody can tell has ended: `validity` may be an object of the embedding program. */
+export function watchValidity(
+  { log }: { log: Log },
+  identity: Identity | undefined,
+  end: () => void,
+): (() => void) | undefined {
+  const { validity } = identity ?? {};
+  if (!validity) return undefined;
+  const fail = (thrown: unknown): void =>
+    log.error({ callback: 'validity.watch', error: toReadable(thrown) }, 'callback.failed');
+  const forget = readSafely<unknown>(() => validity.watch(end), undefined, fail);
+  if (typeof forget === 'function') return () => callSafely(() => (forget as () => unknown)(), fail);
+  end();
+  return undefined;
 }

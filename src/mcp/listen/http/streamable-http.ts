@@ -174,7 +174,7 @@ export class StreamableHttp {
     const headers = (name: string) => request.headers[name] as string | undefined;
     const address = addressOf(request);
     const from = { transport: 'http', headers: request.headers, identity, address } as const;
-    if (isEndless(message)) endWhenInvalid(identity, response);
+    if (isEndless(message)) endWhenInvalid(this.#context, identity, response);
     const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
     // In the stateless era, closing the stream cancels the request.
     if (!running || outlet.ended) return;

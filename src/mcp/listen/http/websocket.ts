@@ -16,7 +16,7 @@ import { encode } from '../../wire/json-rpc.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
 import type { Caller } from '../identify.ts';
-import { refuseUpgrade } from './refusals.ts';
+import { refuseUpgrade, watchValidity } from './refusals.ts';
 
 const POLICY_VIOLATION = 1008;
 
@@ -57,7 +57,7 @@ function accept(
   { caller, request, socket }: { caller: Caller; request: UpgradeRequest; socket: Duplex },
 ): void {
   const { headers } = request;
-  const { principal, validity } = caller ?? {};
+  const { principal } = caller ?? {};
   const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
   const held = holdSocket(client, context, { socket, address: addressOf(request) ?? '' });
   const sent = answerPings(client, { onSent: held });
@@ -85,7 +85,8 @@ function accept(
   };
   client.on('message', boundVia(take));
   client.on('error', (error) => context.log.debug({ error }, 'websocket.error'));
-  const forget = validity?.watch(() => client.close(POLICY_VIOLATION, 'The key or token is no longer valid'));
+  const end = (): void => client.close(POLICY_VIOLATION, 'The key or token is no longer valid');
+  const forget = watchValidity(context, caller, end);
   client.on('close', () => {
     forget?.();
     connection.close();

@@ -17,6 +17,7 @@ import type { ServeContext, EventStore } from '../../eras/serve/serve-context.ts
 import { plainError } from '../../eras/plain-error.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';
 import type { SseResponse } from '../http/sse-response.ts';
+import { openEvents } from './own-events.ts';
 import {
   createMemoryEventStore,
   LOST_STREAM,
@@ -79,7 +80,7 @@ export class HttpSession {
     this.lastSeen = ticksOf(context.clock);
     const holder = `session:${owner ?? key}`;
     const kept = context.events ? undefined : createMemoryEventStore(context.limits, holder);
-    this.#store = kept ?? context.events!();
+    this.#store = kept ?? openEvents(context);
     this.#dropEvents = () => kept?.clear();
     this.#waiting = new OutgoingQueue(context, holder);
     this.conversation = new Conversation(context, owner ?? anonymousPrincipal('session', this.key), this, {

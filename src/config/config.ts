@@ -38,7 +38,7 @@ export interface ParleyConfig {
   readonly auth?: AuthConfig;
   readonly observe?: { readonly metrics?: boolean; readonly tracing?: boolean };
   /** The audit log; false: none. Absent: with the shapes of arguments. */
-  readonly audit?: false | { readonly arguments: 'shapes' | 'values' };
+  readonly audit?: false | { readonly arguments: 'shapes' | 'values'; readonly heads?: string };
   readonly flows?: FlowsConfig;
   readonly log: { readonly level: LogLevel };
 }

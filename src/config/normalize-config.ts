@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { resolveStoreUrl } from '../flow/store/store-url.ts';
+import { isHeadUrl } from '../gateway/features/audit/audit-heads.ts';
 import type { TrustOption } from '../people/trust/answer-trust.ts';
 import type { AuthInput } from './check/auth-shape.ts';
 import { toServerName } from './check/check-server.ts';
@@ -56,7 +57,7 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       publicUrl: input.publicUrl,
       auth: input.auth && toAuth(input.auth, folder),
       observe: input.observe && defined(input.observe),
-      audit: toAudit(input.audit),
+      audit: toAudit(input.audit, folder),
       flows: input.flows && toFlows(input.flows, folder),
       // A user who lists the step "log" wants to see its lines.
       log: { level: level ?? (forms.some((form) => splitStep(form).name === 'log') ? 'info' : 'warn') },
@@ -208,9 +209,11 @@ function toAuth({ keyFile, issuers, front, ...rest }: AuthInput, folder: string)
 }
 
 /** On unless it is switched off. */
-function toAudit(audit: ConfigInput['audit'] = true): ParleyConfig['audit'] {
-  if (typeof audit === 'object') return { arguments: audit.arguments ?? 'shapes' };
-  return audit ? undefined : false;
+function toAudit(audit: ConfigInput['audit'] = true, folder: string): ParleyConfig['audit'] {
+  if (typeof audit !== 'object') return audit ? undefined : false;
+  const { arguments: shown = 'shapes', heads } = audit;
+  if (heads === undefined) return { arguments: shown };
+  return { arguments: shown, heads: isHeadUrl(heads) ? heads : resolve(folder, heads) };
 }
 
 function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder: string): FlowsConfig {

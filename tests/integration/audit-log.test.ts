@@ -1,5 +1,5 @@
 // The audit log of real gateways: what `serve` and `wrap` record, what `parley logs` and `parley audit` make of it, and what a killed process leaves.
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/sdk/client/connect.ts';
@@ -66,6 +66,24 @@ test('values are recorded where the configuration says so, without secrets; noth
   configure(quiet, { audit: false });
   await callOnce(quiet, { city: 'Oslo' });
   expect(readdirSync(join(quiet.path, 'state', 'parley'))).not.toContain('audit');
+});
+
+test('serve sends the heads of the log to a file beside its configuration, and verify finds a log that was written again', async () => {
+  const home = newHome();
+  configure(home, { audit: { heads: 'heads.jsonl' } });
+  await callOnce(home, { city: 'Oslo' });
+  const heads = join(home.path, 'config', 'parley', 'heads.jsonl');
+  expect(await home.run(['audit', 'verify', '--heads', heads])).toMatchObject({ status: 0 });
+  const audit = join(home.path, 'state', 'parley', 'audit');
+  for (const name of readdirSync(audit)) if (name.endsWith('.jsonl')) rmSync(join(audit, name));
+  configure(home, {}); // as a program that writes the log again would, with the key of its user
+  await callOnce(home, { city: 'Bergen' });
+  expect(await home.run(['audit', 'verify'])).toMatchObject({ status: 0 });
+  expect(await home.run(['audit', 'verify', '--heads', heads])).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('is missing, which a head of'),
+  });
+  expect(await home.run(['audit', 'verify', '--heads', join(home.path, 'none')])).toMatchObject({ status: 2 });
 });
 
 test('wrap records, unless it is told not to', async () => {

@@ -48,16 +48,18 @@ export const AUDIT = defineCommand({
   name: 'audit',
   summary: 'prove that the audit log is complete, or hand it to another program',
   usage: [
-    'verify [--head HASH] [--key KEY] [--json]',
+    'verify [--head HASH] [--heads FILE] [--key KEY] [--json]',
     `export [--format ${EXPORT_FORMATS.join('|')}] [--since WHEN]`,
     'key',
   ],
   about: [
     'Each line holds the hash of the one before it, and the key of this user signs them. Keep the public key ("key") or the head that',
-    '"verify" prints on another machine: with it, "verify" also finds a log that somebody has replaced as a whole.',
+    '"verify" prints on another machine, or let "audit.heads" of the configuration send every head there: with it, "verify" also finds a log',
+    'that somebody has replaced as a whole.',
   ],
   options: {
     head: text('HASH', 'a head that "verify" printed earlier; its line must still be there'),
+    heads: text('FILE', 'the heads that "audit.heads" sent elsewhere; their lines must still be there'),
     key: text('KEY', 'the public key, as "audit key" printed it'),
     format: choice('F', EXPORT_FORMATS, `${EXPORT_FORMATS.join(' or ')} (default ocsf)`),
     since,

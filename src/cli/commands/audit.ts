@@ -1,6 +1,8 @@
 // `parley audit`: verifies the audit log, exports it, and prints the public key that signs it.
 import { AuditTail } from '../../gateway/features/audit/audit-lines.ts';
 import { readSigningKey, toPublicText } from '../../gateway/features/audit/audit-folder.ts';
+import { readHeads } from '../../gateway/features/audit/audit-heads.ts';
+import type { AuditHead } from '../../gateway/features/audit/audit-heads.ts';
 import { toOcsf } from '../../gateway/features/audit/to-ocsf.ts';
 import { verifyAudit } from '../../gateway/features/audit/verify-audit.ts';
 import type { AuditReport } from '../../gateway/features/audit/verify-audit.ts';
@@ -18,10 +20,17 @@ export async function runAudit(command: AuditCommand, print: Printer): Promise<n
   return key ? 0 : 1;
 }
 
-function verify(folder: string, { head, key, json }: AuditCommand, print: Printer): number {
+function verify(folder: string, { head, heads, key, json }: AuditCommand, print: Printer): number {
+  let sent: AuditHead[] | undefined;
+  try {
+    sent = heads === undefined ? undefined : readHeads(heads);
+  } catch (thrown) {
+    print.problem(`the heads cannot be read: ${(thrown as Error).message}`);
+    return 2;
+  }
   let report: AuditReport;
   try {
-    report = verifyAudit(folder, { head, key });
+    report = verifyAudit(folder, { head, heads: sent, key });
   } catch {
     print.problem('this is not a public key. "parley audit key" prints one.');
     return 2;

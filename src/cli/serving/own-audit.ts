@@ -28,7 +28,7 @@ interface ServeAudit {
 /** Undefined if it is switched off. */
 export async function openServeAudit({ audit, limits }: ParleyConfig, log: Log): Promise<ServeAudit | undefined> {
   if (audit === false) return undefined;
-  const opened = openOwnAudit({ log, limits });
+  const opened = openOwnAudit({ log, limits, heads: audit?.heads });
   const close = (): Promise<void> => opened.close();
   if (audit?.arguments !== 'values') return { options: { audit: opened.record }, close };
   return { options: { audit: opened.record, auditArguments: await createArgumentsLog() }, close };

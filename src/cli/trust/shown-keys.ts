@@ -15,7 +15,7 @@ export const SHOWN_KEYS: ReadonlySet<string> = new Set([
   ...SERVER_PARTS.split(' ').map((key) => `server.${key}`),
   ...(
     'listen.host listen.tls.key listen.tls.cert listen.open listen.trustProxy listen.allowedHosts listen.allowedOrigins share steps steps.* pins pins.changed pins.new keys ' +
-    'audit audit.arguments flows.store flows.prefix flows.fileKey flows.keys roots roots.path roots.uri ask.channels ask.trust ask.model.url ask.model.key ask.model.headers.* ' +
+    'audit audit.arguments audit.heads flows.store flows.prefix flows.fileKey flows.keys roots roots.path roots.uri ask.channels ask.trust ask.model.url ask.model.key ask.model.headers.* ' +
     'ask.model.model auth.keys.name auth.keys.key auth.keys.hash auth.keys.user auth.keys.scopes auth.keys.groups auth.keyFile auth.issuers auth.issuers.issuer auth.issuers.audience ' +
     'auth.issuers.jwksUrl auth.issuers.algorithms auth.issuers.groupsClaim auth.issuers.pages.clientId auth.issuers.pages.clientSecret auth.issuers.introspection.clientId ' +
     'auth.issuers.introspection.clientSecret auth.issuers.introspection.url auth.headers auth.adminScope auth.front.issuer auth.front.clientId auth.front.clientSecret auth.front.allow.* ' +

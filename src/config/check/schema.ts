@@ -269,6 +269,10 @@ export const CONFIG = object(
               ['shapes', 'values'],
               'What is recorded of the arguments of calls: their names, types and sizes, or the arguments themselves, without what looks like a secret. Default: shapes.',
             ),
+            heads: text(
+              'Where the hash of each signed line is sent, so that `parley audit verify --heads` finds a log that was replaced: a file on another mount, relative to this file, or an `https:`, `http:` or `syslog:` URL (`syslog://HOST:PORT`, UDP).',
+              { notEmpty: true },
+            ),
           },
           'What is recorded.',
         ),

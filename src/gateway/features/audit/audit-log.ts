@@ -3,6 +3,7 @@ import type { AuditEvent, RecordAudit } from '../../../kernel/audit.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Limits } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
+import type { HeadSender } from './audit-heads.ts';
 import type { AuditWriter } from './audit-writer.ts';
 
 export interface AuditLogOptions {
@@ -11,6 +12,11 @@ export interface AuditLogOptions {
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
+  /**
+   * Where the hash of each signed line is sent, so that a replaced log is found: the path of a file, best on another mount, or an `https:`, `http:` or
+   * `syslog:` URL.
+   */
+  heads?: string | undefined;
 }
 
 export interface AuditLog {
@@ -21,12 +27,17 @@ export interface AuditLog {
 
 export function createAuditLog(options: AuditLogOptions): AuditLog {
   let writer: AuditWriter | undefined;
+  let heads: HeadSender | undefined;
   let loading: Promise<void> | undefined;
   const early: AuditEvent[] = [];
   const atExit = (): void => writer?.close();
   const load = async (): Promise<void> => {
     const loaded = await import('./audit-writer.ts');
-    writer = new loaded.AuditWriter(options);
+    if (options.heads !== undefined) {
+      const { HeadSender } = await import('./audit-heads.ts');
+      heads = new HeadSender(options.heads, options.log);
+    }
+    writer = new loaded.AuditWriter(options, (head) => heads?.send(head));
     process.once('exit', atExit);
     for (const event of early.splice(0)) writer.record(event);
   };
@@ -40,6 +51,7 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
       await loading;
       process.off('exit', atExit);
       writer?.close();
+      await heads?.close();
     },
   };
 }

@@ -13,6 +13,7 @@ import type { Limits } from '../../../kernel/base/limits.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { version } from '../../../kernel/version.ts';
+import type { AuditHead } from './audit-heads.ts';
 import type { AuditLogOptions } from './audit-log.ts';
 import {
   closeQuietly,
@@ -43,6 +44,7 @@ export class AuditWriter {
   readonly #limits: Limits;
   readonly #log: Log;
   readonly #clock: Clock;
+  readonly #onHead: ((head: AuditHead) => void) | undefined;
   readonly #chain = createChainId();
   readonly #refusals = new RefusalCount();
   readonly #calls = new CallBodies();
@@ -63,7 +65,11 @@ export class AuditWriter {
   #hasFailed = false;
   #isClosed = false;
 
-  constructor({ folder, limits, log = createLog(), clock = systemClock }: AuditLogOptions) {
+  constructor(
+    { folder, limits, log = createLog(), clock = systemClock }: AuditLogOptions,
+    onHead?: (head: AuditHead) => void,
+  ) {
+    this.#onHead = onHead;
     this.#folder = folder;
     this.#limits = { ...DEFAULT_LIMITS, ...limits };
     this.#log = log;
@@ -191,6 +197,7 @@ export class AuditWriter {
     if (!closing) return;
     this.#signed = seq - 1;
     this.#signedAt = this.#clock.now();
+    this.#onHead?.({ time, chain: this.#chain, seq: seq - 1, hash: prev, key: toPublicText(this.#key!) });
   }
 
   #sign(line: Omit<AuditLine, 'sig'>): string {

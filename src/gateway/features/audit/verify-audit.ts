@@ -4,14 +4,17 @@ import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { isLiveProcess } from '../../../kernel/files/lease-holder.ts';
 import { lazyCrypto } from '../../../kernel/crypto/lazy-crypto.ts';
-import { listAuditFiles, fromPublicText, readSigningKey } from './audit-folder.ts';
+import { listAuditFiles, fromPublicText, readSigningKey, toPublicText } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
+import type { AuditHead } from './audit-heads.ts';
 import { FIRST, checkpointText, hashLine, readLine, readLines, startText } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 
 interface VerifyOptions {
   /** A hash that was noted earlier: its line must still be there. */
   head?: string | undefined;
+  /** Heads that were sent elsewhere when they were signed (audit-heads.ts). */
+  heads?: readonly AuditHead[] | undefined;
   /** The public key, kept elsewhere. Default: the one next to the log. */
   key?: string | undefined;
 }
@@ -26,7 +29,7 @@ export interface AuditReport {
 }
 
 /** Throws if `key` is not a public key. */
-export function verifyAudit(folder: string, { head, key }: VerifyOptions = {}): AuditReport {
+export function verifyAudit(folder: string, { head, heads, key }: VerifyOptions = {}): AuditReport {
   const own = key === undefined ? readSigningKey(folder) : undefined;
   const publicKey = key === undefined ? own && lazyCrypto().createPublicKey(own) : fromPublicText(key);
   const byChain = new Map<string, AuditFile[]>();
@@ -35,12 +38,13 @@ export function verifyAudit(folder: string, { head, key }: VerifyOptions = {}): 
   const problems = [...reports.flatMap((report) => report.problems), ...findMissing(reports)];
   if (head !== undefined && !reports.some(({ hashes }) => [...hashes.values()].includes(head)))
     problems.push('the head is in no file: lines were removed or replaced');
+  const sent = heads && compareHeads(heads, reports, key ?? (own && toPublicText(own)));
   const newest = reports.flatMap((report) => report.head ?? []).toSorted((a, b) => b.time.localeCompare(a.time));
   return {
     chains: reports.length,
     lines: reports.reduce((sum, { lines }) => sum + lines, 0),
-    problems,
-    notes: reports.flatMap(({ notes }) => notes),
+    problems: [...problems, ...(sent?.problems ?? [])],
+    notes: [...reports.flatMap(({ notes }) => notes), ...(sent?.notes ?? [])],
     head: newest[0]?.hash,
   };
 }
@@ -48,14 +52,11 @@ export function verifyAudit(folder: string, { head, key }: VerifyOptions = {}): 
 /** Chains and files that are named and not there, although no process has removed them to make room. */
 function findMissing(reports: readonly ChainReport[]): string[] {
   const starts = reports.flatMap((report) => report.starts.map(({ line }) => line.details ?? {}));
-  // Anybody who can write the folder can plant a file that says so.
-  const signed = reports.flatMap((report) => report.starts.filter(({ isSigned }) => isSigned));
-  const dropped = new Set(signed.flatMap(({ line }) => listIn(line.details ?? {}, 'dropped')));
+  const dropped = new Set(droppedFiles(reports));
   const known = new Map(reports.map((report) => [report.chain, report]));
-  const wasDropped = (chain: string): boolean => [...dropped].some((name) => String(name).includes(`.${chain}.`));
+  const wasDropped = (chain: string): boolean => [...dropped].some((name) => name.includes(`.${chain}.`));
   // The oldest go first; the file that tells of one may be gone itself by now.
-  const lastDropped = (chain: string): number =>
-    Math.max(-1, ...[...dropped].map((name) => partOf(String(name), chain)));
+  const lastDropped = (chain: string): number => Math.max(-1, ...[...dropped].map((name) => partOf(name, chain)));
   const cut = reports.flatMap(({ chain, files }) =>
     missingParts(files)
       .filter((part) => part > lastDropped(chain))
@@ -75,6 +76,47 @@ function findMissing(reports: readonly ChainReport[]): string[] {
     });
   });
   return [...new Set([...cut, ...gone])];
+}
+
+/** Each head must be in its chain, unless its file was removed to make room. */
+function compareHeads(
+  heads: readonly AuditHead[],
+  reports: readonly ChainReport[],
+  key: string | undefined,
+): Pick<AuditReport, 'problems' | 'notes'> {
+  const own = heads.filter((head) => head.key === key);
+  const foreign = heads.length - own.length;
+  const known = new Map(reports.map((report) => [report.chain, report]));
+  const dropped = droppedFiles(reports);
+  const problems = new Set<string>();
+  let removed = 0;
+  for (const { chain, seq, hash, time } of own) {
+    const report = known.get(chain);
+    const found = report?.hashes.get(seq);
+    if (found === hash) continue;
+    if (found !== undefined)
+      problems.add(`the chain ${chain} was changed before line ${seq}, which a head of ${time} names`);
+    else if (report && seq > Math.max(...report.hashes.keys()))
+      problems.add(`the chain ${chain} was cut off before line ${seq}, which a head of ${time} names`);
+    else if (dropped.some((name) => name.includes(`.${chain}.`))) removed++;
+    else
+      problems.add(`${report ? 'the beginning of ' : ''}the chain ${chain} is missing, which a head of ${time} names`);
+  }
+  if (own.length === 0)
+    problems.add('no head is of the key of this log: the log was replaced, or the heads are of another user');
+  const notes = [
+    ...(foreign > 0 && own.length > 0
+      ? [`${foreign} of ${heads.length} heads are of other keys, such as those of other users`]
+      : []),
+    ...(removed > 0 ? [`${removed} of ${heads.length} heads are of files that were removed to make room`] : []),
+  ];
+  return { problems: [...problems], notes };
+}
+
+/** The files that were removed to make room. Anybody who can write the folder can plant a file that says so, so only what is signed counts. */
+function droppedFiles(reports: readonly ChainReport[]): string[] {
+  const signed = reports.flatMap((report) => report.starts.filter(({ isSigned }) => isSigned));
+  return signed.flatMap(({ line }) => listIn(line.details ?? {}, 'dropped').map(String));
 }
 
 function missingParts(files: readonly AuditFile[]): number[] {

@@ -10,12 +10,19 @@ let hurry: (status: number) => void;
 export const secondSignal: Promise<number> = new Promise((resolve) => (hurry = resolve));
 
 let first: Promise<number> | undefined;
+let name: NodeJS.Signals | undefined;
+
+/** Whether the first signal was SIGTERM, with which service managers and orchestrators stop a process. Other signals come from a terminal. */
+export function isTerminated(): boolean {
+  return name === 'SIGTERM';
+}
 
 /** Resolves with exit status 0 at the first signal. */
 export function untilSignal(): Promise<number> {
   return (first ??= new Promise((resolve) => {
     for (const signal of SIGNALS) {
       process.on(signal, () => {
+        name ??= signal;
         resolve(0);
         if (++asked > 1) hurry(INTERRUPTED);
       });

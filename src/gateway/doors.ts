@@ -25,6 +25,8 @@ export class Doors {
   readonly #options: CompleteOptions;
   readonly #behind: Behind;
   readonly #listeners: TransportListeners;
+  /** No new clients should be sent here. */
+  isStopping = false;
 
   constructor(options: CompleteOptions, behind: Behind) {
     this.#options = options;
@@ -59,7 +61,13 @@ export class Doors {
     return this.#listeners.endpoint({ ...options, ...this.#pages(options, false) });
   }
 
+  async drain(): Promise<void> {
+    this.isStopping = true;
+    await this.#listeners.drain(() => this.#behind.people.calls);
+  }
+
   async close(): Promise<void> {
+    this.isStopping = true;
     await this.#listeners.close();
   }
 

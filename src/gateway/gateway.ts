@@ -138,6 +138,14 @@ export class Gateway {
     return this.#doors.endpoint(options);
   }
 
+  /**
+   * Finishes the calls of HTTP clients, for up to `limits.drainMs`, with `/readyz` saying that no new clients should come; then takes no more
+   * connections. Call `close` afterwards, which answers calls that are left with an error.
+   */
+  async drain(): Promise<void> {
+    await this.#doors.drain();
+  }
+
   async close(): Promise<void> {
     await this.#doors.close();
     await this.#people.close();
@@ -169,6 +177,7 @@ export class Gateway {
   /** What features see of it. */
   get #view(): GatewayView {
     const [members, names, fronts, people] = [() => this.#members, this.#names, () => this.#fronts, () => this.#people];
+    const doors = (): Doors => this.#doors;
     return {
       get members() {
         return members().list;
@@ -178,6 +187,9 @@ export class Gateway {
       },
       get parked() {
         return fronts().parked + people().waiting;
+      },
+      get isStopping() {
+        return doors().isStopping;
       },
     };
   }

@@ -113,7 +113,12 @@ export class HumanChannel {
     return { ...code, link: address && `${address}/ask?c=${code.code}` };
   }
 
-  /** The number of calls that wait for an answer. */
+  /** The calls that wait for an answer. */
+  get calls(): Iterable<object> {
+    return this.#channels.rounds.all;
+  }
+
+  /** Their number. */
   get waiting(): number {
     return this.#channels.rounds.size;
   }

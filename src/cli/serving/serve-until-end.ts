@@ -5,7 +5,7 @@ import type { StdioListening } from '../../mcp/listen/stdio.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { settledWithin } from '../../kernel/base/timing.ts';
 import { releaseStdin } from '../running/first-message.ts';
-import { untilSignal } from '../signals.ts';
+import { isTerminated, untilSignal } from '../signals.ts';
 import type { Printer } from '../terminal/print.ts';
 
 /** What a command serves; `close` also closes what is behind it. */
@@ -13,6 +13,8 @@ export interface ServeTarget {
   stdio(): StdioListening | Promise<StdioListening>;
   http(options: HttpListenOptions): Promise<HttpListening>;
   close(): Promise<unknown>;
+  /** Finishes the calls of HTTP clients. */
+  drain?(): Promise<void>;
   /** Lets other commands find the gateway; returns a function that withdraws it. */
   announce?(url?: string): () => void;
 }
@@ -72,6 +74,7 @@ export async function serveHttp(served: ServeTarget, wishes: HttpServeOptions, p
     const stdio = wishes.stdio ? await served.stdio() : undefined;
     status = await Promise.race([ended, ...(wishes.until ? [wishes.until] : []), ...(stdio ? [stdio.closed] : [])]);
     takeBack?.();
+    if (isTerminated()) await served.drain?.();
     stdio?.close();
     await opened.close();
   }

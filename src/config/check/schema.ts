@@ -186,6 +186,8 @@ const ABOUT_LIMITS: Record<keyof Limits, string> = {
     'How often an idle stream sends a comment, and a WebSocket a ping. The answer to a POST becomes a stream after that long in silence',
   primeMs: 'The same for a client whose revision can resume such a stream: it gets an event id to come back with',
   maxCallMs: 'How long a call to a server may take in all, however much progress it reports',
+  drainMs:
+    'How long `parley` finishes the calls of HTTP clients after SIGTERM; those that are left then end with an error',
   maxAuditFileBytes: 'Bytes of one file of the audit log; then a new file begins',
   maxAuditBytes: 'Bytes of all files of the audit log; the oldest are removed',
   maxAuditFiles: 'Files of the audit log; each process that records has its own',

@@ -38,6 +38,8 @@ export interface GatewayView {
   readonly servers: readonly string[];
   /** Calls that wait for an answer of their user. */
   readonly parked: number;
+  /** Whether it finishes its last calls. */
+  readonly isStopping: boolean;
 }
 
 /** A server that is about to be opened. */

@@ -68,6 +68,8 @@ export interface Limits {
   primeMs: number;
   /** How long a call to a server may take in all, however much progress it reports. */
   maxCallMs: number;
+  /** How long a gateway that was told to stop (SIGTERM) finishes calls, before those that are left end with an error. */
+  drainMs: number;
   /** The audit log: the size of one file, and of all files of this user in bytes and number. The oldest files are removed. */
   maxAuditFileBytes: number;
   maxAuditBytes: number;
@@ -112,6 +114,7 @@ export const DEFAULT_LIMITS: Limits = {
   keepAliveMs: 15_000,
   primeMs: 100,
   maxCallMs: 30 * MINUTE,
+  drainMs: 20_000,
   maxAuditFileBytes: 16 * MiB,
   maxAuditBytes: 256 * MiB,
   maxAuditFiles: 1000,

@@ -104,10 +104,21 @@ export class DuplexConnection {
     await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
-  close(): void {
+  /** What is in flight, without streams that only listen. */
+  *calls(): Iterable<object> {
+    for (const running of this.#running.values()) if (!running.endless) yield running;
+    yield* this.#conversation.calls;
+  }
+
+  /** With a reason, requests in flight are answered with it. */
+  close(reason?: GatewayError): void {
     this.#closed = true;
-    this.#conversation.close();
-    for (const running of this.#running.values()) running.cancel(CLIENT_GONE);
+    this.#conversation.close(reason);
+    for (const id of this.#running.keys()) {
+      const running = this.#running.get(id);
+      if (reason) this.#outlet.end(toErrorMessage(id, plainError(reason)));
+      running?.cancel(CLIENT_GONE);
+    }
     this.#running.clear();
     this.#held.releaseAll();
     this.#onIdle?.();

@@ -2,9 +2,11 @@
 // another HTTP server.
 import type { Transport } from '@modelcontextprotocol/client';
 import type { ServeContext } from '../eras/serve/serve-context.ts';
+import { drainPort } from './drain.ts';
+import type { ListCalls } from './drain.ts';
 import { createHttpEndpoint } from './http/http-endpoint.ts';
 import type { EndpointOptions, EndpointSetup, HttpEndpoint } from './http/http-endpoint.ts';
-import type { HttpListenOptions, HttpListening } from './http/listen-http.ts';
+import type { HttpListenOptions, HttpListening, HttpPort } from './http/listen-http.ts';
 import { acceptStdio } from './stdio.ts';
 import type { StdioListening, StdioListenOptions } from './stdio.ts';
 import { acceptSdkTransport } from './sdk-transport.ts';
@@ -17,7 +19,7 @@ export type ListeningWith<O extends ListenOptions> = O extends { stdio: true } ?
 export class TransportListeners {
   readonly #context: ServeContext;
   readonly #defaults: EndpointSetup;
-  readonly #open = new Set<{ close(): unknown }>();
+  readonly #open = new Set<{ close(): unknown; drain?(besides: ListCalls): Promise<void> }>();
 
   constructor(context: ServeContext, defaults: EndpointSetup = {}) {
     this.#context = context;
@@ -38,7 +40,7 @@ export class TransportListeners {
   }
 
   /** Loaded on demand: on stdio, every file less makes the first answer faster. */
-  async #listenHttp(options: HttpListenOptions): Promise<HttpListening> {
+  async #listenHttp(options: HttpListenOptions): Promise<HttpPort> {
     const { listenHttp } = await import('./http/listen-http.ts');
     return listenHttp(this.#context, { ...this.#defaults, ...options });
   }
@@ -56,8 +58,19 @@ export class TransportListeners {
 
   endpoint(options: EndpointOptions): HttpEndpoint {
     const endpoint = createHttpEndpoint(this.#context, { ...this.#defaults, ...options });
-    this.#open.add(endpoint);
+    const closeIdle = (): number => {
+      endpoint.sendAway();
+      return 0; // the connections belong to the server around it
+    };
+    const drain = (besides: ListCalls): Promise<void> =>
+      drainPort({ calls: () => [...endpoint.calls(), ...besides()], closeIdle }, this.#context);
+    this.#open.add({ close: () => endpoint.close(), drain });
     return endpoint;
+  }
+
+  /** Finishes what is in flight over HTTP; `besides` are further calls to wait for. */
+  async drain(besides: ListCalls): Promise<void> {
+    await Promise.all([...this.#open].map(async (one) => one.drain?.(besides)));
   }
 
   /** Accepts no new clients from now on; resolves when all have left. */

@@ -32,6 +32,7 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
   const served = {
     stdio: () => gateway.listen({ stdio: true }),
     http: (options: HttpListenOptions) => gateway.listen(options),
+    drain: () => gateway.drain(),
     close: () => Promise.all([gateway.close(), server.close()]),
     announce: (url?: string) =>
       announceGateway({

@@ -191,6 +191,7 @@ function toServeTarget(gateway: Gateway, serving: Serving, started: string): Omi
   const { found, auth } = serving;
   return {
     stdio: () => gateway.listen({ stdio: true }),
+    drain: () => gateway.drain(),
     http: (options) => gateway.listen(options),
     announce: (url) =>
       announceGateway({

@@ -80,8 +80,9 @@ async function wrapServer(command: WrapCommand, { print, id }: RunContext): Prom
   const wrapped = toWrapped(command, { target, stderr, asked, print, welcomed });
   const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
   const steps = command.steps.length > 0 ? await openSteps(command.steps, { name, target: wrapped, log }) : undefined;
-  const layers = { audit: audit && toAuditLayer(name, audit.record), observe, questions: asking.layer };
-  const pipeline = createPipeline(steps?.target ?? wrapped, { ...layers, flows: steps?.flows });
+  const flows = steps?.flows;
+  const layers = { audit: audit && toAuditLayer(name, audit.record), observe, questions: asking.layer, flows };
+  const pipeline = createPipeline(steps?.target ?? wrapped, layers);
   const front = createServeContext(pipeline, { ...parts, audit: audit?.record });
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {
@@ -93,18 +94,15 @@ async function wrapServer(command: WrapCommand, { print, id }: RunContext): Prom
       asking.pageEndpoint.opened(host, listening.url);
       return listening;
     },
+    drain: async () => atPort?.drain(() => asking.calls),
     // On stdio the gateway belongs to the client that started it.
     announce: (url) => atPort?.announce(url) ?? (() => {}),
     async close() {
       // Report a mistyped command even if no client has asked for the server.
       if (!wrapped.hasFailed && !isThere(server)) await wrapped.ready();
       wrapped.leave();
-      return Promise.all([
-        asking.close(),
-        steps?.close(),
-        target.close().finally(() => audit?.close()),
-        stopUnusedPrestarted(),
-      ]);
+      const closed = target.close().finally(() => audit?.close());
+      return Promise.all([asking.close(), steps?.close(), closed, stopUnusedPrestarted()]);
     },
   };
   // On stdio the only client declares its capabilities in its first message, so no second server process is needed.

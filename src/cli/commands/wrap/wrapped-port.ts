@@ -1,6 +1,7 @@
 // The port of `parley wrap`: its pages, its welcome and its announcement to other commands. Not loaded on stdio.
+import type { ListCalls } from '../../../mcp/listen/drain.ts';
 import { listenHttp } from '../../../mcp/listen/http/listen-http.ts';
-import type { HttpListenOptions, HttpListening } from '../../../mcp/listen/http/listen-http.ts';
+import type { HttpListenOptions, HttpListening, HttpPort } from '../../../mcp/listen/http/listen-http.ts';
 import { splitPages } from '../../../mcp/listen/http/page-access.ts';
 import { createLogin } from '../../../mcp/listen/login.ts';
 import { acceptStdio } from '../../../mcp/listen/stdio.ts';
@@ -27,22 +28,28 @@ export class WrappedPort {
   #lines: string[] = [];
   /** Asked of every client; undefined before the port is open. */
   #token: string | undefined;
+  #port: HttpPort | undefined;
 
   constructor(front: ServeContext, target: UpstreamTarget) {
     this.#front = front;
     this.#servers = [{ name: target.name, target }];
   }
 
-  listen(options: HttpListenOptions): Promise<HttpListening> {
+  async listen(options: HttpListenOptions): Promise<HttpListening> {
     const auth = chooseLogin({ host: options.host, open: options.open === true });
     this.#token = auth?.token;
     const login = createLogin({ auth }, this.#front);
     const status = createStatusPage(() => ({ servers: this.#servers }), this.#started);
-    return listenHttp(this.#front, {
+    this.#port = await listenHttp(this.#front, {
       ...options,
       ...splitPages({ own: { '/status': status }, ours: { ...options.pages, '/healthz': healthPage }, open: {} }),
       ...(login && { login, identify: login.identify }),
     });
+    return this.#port;
+  }
+
+  async drain(besides: ListCalls): Promise<void> {
+    await this.#port?.drain(besides);
   }
 
   welcome(command: WrapCommand, { port, isChosen }: OpenedPort, print: Printer): void {

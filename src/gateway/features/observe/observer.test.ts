@@ -4,7 +4,7 @@ import { createLog } from '../../../kernel/base/log.ts';
 import { Observer } from './observer.ts';
 
 const log = createLog({ level: 'silent' });
-const nothing = () => ({ servers: [], parked: 0 });
+const nothing = () => ({ servers: [], parked: 0, isStopping: false });
 
 describe('an observer with everything switched off', () => {
   it('a disabled observer wraps nothing', () => {

@@ -26,6 +26,8 @@ export interface GatewayState {
   readonly servers: readonly (ServerHealth & { target: Target })[];
   /** Calls that wait for an answer of their user. */
   readonly parked: number;
+  /** It finishes its last calls, and no new clients should be sent here. */
+  readonly isStopping: boolean;
   /** Metrics of servers in this process. */
   readonly families?: (() => Promise<readonly Family[]>) | undefined;
 }
@@ -70,6 +72,7 @@ export class Observer {
     const ready = createReadyPage({
       servers: () => this.#observed().servers,
       wake: (name) => this.#wake(name),
+      isStopping: () => this.#observed().isStopping,
       isLocal,
     });
     const pages = { '/healthz': healthPage, '/readyz': ready };

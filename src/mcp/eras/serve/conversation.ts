@@ -170,6 +170,10 @@ export class Conversation {
     return this.#inFlight.size;
   }
 
+  get calls(): object[] {
+    return this.#inFlight.values();
+  }
+
   /** Whether the client has an open question. */
   get isAsking(): boolean {
     return !this.#asks.isEmpty;

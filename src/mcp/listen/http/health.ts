@@ -18,12 +18,15 @@ export interface ReadyPageOptions {
   servers: () => readonly ServerHealth[];
   /** Retries a failed server; no client would, while this page keeps clients away. */
   wake: (name: string) => void;
+  /** Whether the process finishes its last calls. */
+  isStopping: () => boolean;
   /** Whether the request is of this machine, and not through a proxy. */
   isLocal: (request: HttpRequest) => boolean;
 }
 
-export function createReadyPage({ servers, wake, isLocal }: ReadyPageOptions): HttpHandler {
+export function createReadyPage({ servers, wake, isStopping, isLocal }: ReadyPageOptions): HttpHandler {
   return (request, response) => {
+    if (isStopping()) return answerJson(request, response, { status: 503, body: { status: 'stopping' } });
     const missing = notReady(servers());
     for (const { name, state } of missing) if (state === 'failing') wake(name);
     const [status, word] = missing.length === 0 ? [200, 'ready'] : [503, 'not ready'];

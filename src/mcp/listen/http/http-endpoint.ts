@@ -20,7 +20,8 @@ import { LegacySse } from './legacy-sse.ts';
 import { checkPage, findPage } from './page-access.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
-import type { UpgradeRequest, WebSocketAcceptor } from './websocket.ts';
+import { createSockets } from './sockets.ts';
+import type { UpgradeRequest } from './websocket.ts';
 import { toFetch } from './to-fetch.ts';
 import type { Fetch } from './to-fetch.ts';
 
@@ -70,6 +71,14 @@ export interface HttpEndpoint {
   close(): void;
 }
 
+/** With what a port needs to end in order. */
+export interface ServedEndpoint extends HttpEndpoint {
+  /** What is in flight, and what waits for an answer of its user. */
+  calls(): Iterable<object>;
+  /** Ends the streams and WebSockets without a call. */
+  sendAway(): void;
+}
+
 /** A request whose caller is not identified yet. */
 interface Arrival extends Pick<HttpVisit, 'request' | 'response' | 'access'> {
   caller: Promise<Caller>;
@@ -77,7 +86,7 @@ interface Arrival extends Pick<HttpVisit, 'request' | 'response' | 'access'> {
 
 const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
 
-export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup = {}): HttpEndpoint {
+export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup = {}): ServedEndpoint {
   const context: ServeContext = { ...shared, listens: new FairShares(shared.limits.maxListens) }; // closing this endpoint must not end the streams of another
   const mount = readMount(options.path);
   const guard = createEndpointGuard(options);
@@ -122,8 +131,22 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
         fail(thrown);
       }
     },
+    ...endsOf(context, routes, sockets),
+  };
+}
+
+type Served = Pick<ServedEndpoint, 'calls' | 'sendAway' | 'close'>;
+
+function endsOf({ listens }: ServeContext, routes: Served, sockets: Served): Served {
+  return {
+    calls: () => [...routes.calls(), ...sockets.calls()],
+    sendAway() {
+      listens.endAll();
+      sockets.sendAway();
+      routes.sendAway();
+    },
     close() {
-      context.listens.endAll();
+      listens.endAll();
       sockets.close();
       routes.close();
     },
@@ -219,6 +242,12 @@ function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mo
       );
       arrived.catch((thrown: unknown) => refuse(context, begun, thrown, path));
     },
+    *calls(): Iterable<object> {
+      for (const one of [legacy, streamable, ...parts.values()]) yield* one.calls();
+    },
+    sendAway(): void {
+      for (const one of [legacy, streamable, ...parts.values()]) one.sendAway();
+    },
     close(): void {
       legacy.close();
       for (const one of [streamable, ...parts.values()]) one.close();
@@ -303,24 +332,6 @@ function refuseUnknown(caller: Caller | null): Caller {
 function refuseNameless(caller: Caller | null): Caller {
   if (caller) return caller;
   throw new GatewayError('UNAUTHORIZED', { reason: 'the server does not know this caller' });
-}
-
-/** Loads the WebSocket code on the first upgrade: most HTTP gateways never see one, and start sooner without it. */
-function createSockets(context: ServeContext) {
-  let loading: Promise<WebSocketAcceptor> | undefined;
-  let isClosed = false;
-  return {
-    async upgrade(...args: Parameters<WebSocketAcceptor['upgrade']>): Promise<void> {
-      loading ??= import('./websocket.ts').then(({ acceptWebSockets }) => acceptWebSockets(context));
-      const sockets = await loading;
-      if (isClosed) refuseUpgrade(args[1], '503 Service Unavailable');
-      else sockets.upgrade(...args);
-    },
-    close() {
-      isClosed = true;
-      void loading?.then((sockets) => sockets.close()).catch(() => {}); // reported to the clients that needed it
-    },
-  };
 }
 
 function isOurs(path: string, options: EndpointOptions): boolean {

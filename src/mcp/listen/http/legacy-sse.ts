@@ -74,6 +74,16 @@ export class LegacySse {
     readRequestBody(request, maxRequestBytes, received, budget);
   }
 
+  *calls(): Iterable<object> {
+    for (const { conversation } of this.#sessions.values()) yield* conversation.calls;
+  }
+
+  /** This transport cannot resume, so the sessions end with their streams. */
+  sendAway(): void {
+    for (const session of this.#sessions.values())
+      if (session.conversation.inFlight === 0) this.#sessions.remove(session);
+  }
+
   close(): void {
     this.#sessions.close();
   }
@@ -159,11 +169,15 @@ class SseSession {
 
   /** Nothing to store: the stream ends with the process. */
   end(): void {
-    this.close();
+    this.#close();
   }
 
   close(): void {
-    this.conversation.close();
+    this.#close(new GatewayError('GATEWAY_STOPPED'));
+  }
+
+  #close(reason?: GatewayError): void {
+    this.conversation.close(reason);
     this.#stream?.end();
   }
 

@@ -1,10 +1,14 @@
 // Opens the port that serves every HTTP transport, on loopback by default.
 import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { FairShares } from '../../../kernel/containers/fair-shares.ts';
 import { networkOf } from '../../../kernel/base/http.ts';
+import { settledWithin } from '../../../kernel/base/timing.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
+import { drainPort } from '../drain.ts';
+import type { ListCalls } from '../drain.ts';
 import { isLoopback } from '../guard.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
 import type { EndpointOptions, EndpointSetup, ListeningAddress } from './http-endpoint.ts';
@@ -24,12 +28,19 @@ export interface HttpListening {
   close(): Promise<void>;
 }
 
+/** A port that can finish before it is closed. */
+export interface HttpPort extends HttpListening {
+  /** Finishes what is in flight; `besides` are further calls to wait for. Takes no new connections at the end. */
+  drain(besides?: ListCalls): Promise<void>;
+}
+
 const MAX_HEADER_BYTES = 32 * 1024;
 
-export async function listenHttp(
-  context: ServeContext,
-  options: HttpListenOptions & EndpointSetup,
-): Promise<HttpListening> {
+/** How long clients may take to read the last answers. */
+const PARTING_MS = 2000;
+const LOOK_EVERY_MS = 10;
+
+export async function listenHttp(context: ServeContext, options: HttpListenOptions & EndpointSetup): Promise<HttpPort> {
   const { port, host = '127.0.0.1', tls } = options;
   if (!tls && !isLoopback(host)) context.log.warn({ host }, 'listen.without-tls');
   const isOpen = isLoopback(host) || options.open === true;
@@ -58,14 +69,32 @@ export async function listenHttp(
   return {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}${options.path ?? '/mcp'}`,
     port: bound,
-    close: () =>
-      new Promise((resolve) => {
-        endpoint.close();
-        server.close(() => resolve());
+    async drain(besides = () => []) {
+      server.prependListener('request', endConnection);
+      const calls = () => [...endpoint.calls(), ...besides()];
+      const closeIdle = (): number => {
+        endpoint.sendAway();
         server.closeIdleConnections();
-        setImmediate(() => sockets.endAll()); // the last answers are still being written
-      }),
+        return sockets.size;
+      };
+      await drainPort({ calls, stopAccepting: () => server.close(), closeIdle }, context);
+    },
+    async close() {
+      endpoint.close();
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      // The last answers are still being written; their connections are idle when their clients have them.
+      const looking = setInterval(() => server.closeIdleConnections(), LOOK_EVERY_MS);
+      await settledWithin(closed, PARTING_MS);
+      clearInterval(looking);
+      sockets.endAll();
+      await closed;
+    },
   };
+}
+
+/** The client makes its next request on another connection, perhaps to another process. */
+function endConnection(_: unknown, response: ServerResponse): void {
+  response.setHeader('connection', 'close');
 }
 
 /**

@@ -122,6 +122,18 @@ export class StreamableHttp {
     readRequestBody(request, maxRequestBytes, received, budget);
   }
 
+  /** What is in flight, and what waits for an answer of its user. */
+  *calls(): Iterable<object> {
+    for (const post of this.#posts.values()) if (!post.isEndless) yield post;
+    for (const { conversation } of this.#sessions.values()) yield* conversation.calls;
+    yield* this.#context.parked.values();
+  }
+
+  /** Ends the streams of clients that only listen; their sessions stay. */
+  sendAway(): void {
+    for (const session of this.#sessions.values()) session.sendAway();
+  }
+
   close(): void {
     this.#silence.clear();
     this.#sessions.close();
@@ -337,6 +349,10 @@ class OpenPost extends LinkedNode<OpenPost> {
     this.#id = id;
     this.#outlet = outlet;
     this.#running = running;
+  }
+
+  get isEndless(): boolean {
+    return this.#running.endless === true;
   }
 
   /** Tells the client that the gateway stops. */

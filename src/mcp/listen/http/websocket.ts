@@ -19,12 +19,20 @@ import type { Caller } from '../identify.ts';
 import { refuseUpgrade, watchValidity } from './refusals.ts';
 
 const POLICY_VIOLATION = 1008;
+const SERVICE_RESTART = 1012;
+
+/** How long a client may take to read its last messages. */
+const PARTING_MS = 1000;
 
 /** With the address of its client, behind a trusted proxy. */
 export type UpgradeRequest = IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
 
 export interface WebSocketAcceptor {
   upgrade(request: UpgradeRequest, socket: Duplex, head: Buffer, caller: Caller): void;
+  /** What is in flight on all connections. */
+  calls(): Iterable<object>;
+  /** Closes the connections without a call. */
+  sendAway(): void;
   close(): void;
 }
 
@@ -37,15 +45,33 @@ export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
     autoPong: false,
     handleProtocols: (offered) => (offered.has('mcp') ? 'mcp' : false),
   });
+  const open = new Map<WebSocket, DuplexConnection>();
+  const part = (client: WebSocket): void => {
+    if (client.readyState !== client.OPEN) return;
+    client.close(SERVICE_RESTART, 'Parley stops');
+    context.clock.after(PARTING_MS, () => client.terminate());
+  };
   return {
+    *calls() {
+      for (const connection of open.values()) yield* connection.calls();
+    },
+    sendAway() {
+      for (const [client, connection] of open) if ([...connection.calls()].length === 0) part(client);
+    },
     upgrade(request, socket, head, caller) {
       if (server.clients.size >= maxConnections) {
         return refuseUpgrade(socket, '503 Service Unavailable');
       }
-      server.handleUpgrade(request, socket, head, (client) => accept(context, client, { caller, request, socket }));
+      server.handleUpgrade(request, socket, head, (client) => {
+        open.set(client, accept(context, client, { caller, request, socket }));
+        client.on('close', () => open.delete(client));
+      });
     },
     close() {
-      for (const client of server.clients) client.terminate();
+      for (const [client, connection] of open) {
+        connection.close(new GatewayError('GATEWAY_STOPPED'));
+        part(client);
+      }
       server.close();
     },
   };
@@ -55,7 +81,7 @@ function accept(
   context: ServeContext,
   client: WebSocket,
   { caller, request, socket }: { caller: Caller; request: UpgradeRequest; socket: Duplex },
-): void {
+): DuplexConnection {
   const { headers } = request;
   const { principal } = caller ?? {};
   const principals = { handshake: principal ?? anonymousPrincipal('ws'), stateless: principal ?? LOCAL };
@@ -96,6 +122,7 @@ function accept(
     everyMs: context.limits.keepAliveMs,
     onGone: (silentMs) => context.log.warn({ silentMs }, 'client.silent'),
   });
+  return connection;
 }
 
 /**

@@ -16,6 +16,7 @@ import type { SettingChange } from '../../eras/serve/conversation.ts';
 import type { ServeContext, EventStore } from '../../eras/serve/serve-context.ts';
 import { plainError } from '../../eras/plain-error.ts';
 import type { SessionName } from '../durable/durable-sessions.ts';
+import { comeBackMs } from '../drain.ts';
 import type { SseResponse } from '../http/sse-response.ts';
 import { openEvents } from './own-events.ts';
 import {
@@ -161,6 +162,17 @@ export class HttpSession {
     this.#poll?.(); // only one poll at a time: an earlier one is answered with nothing
     this.#poll = settle;
     return stop;
+  }
+
+  /** Ends the streams and the poll of a client that only listens. It opens them again after a while. */
+  sendAway(): void {
+    if (this.conversation.inFlight > 0) return;
+    const canPrime = this.conversation.dialect?.primesStreams ?? false;
+    for (const stream of this.#gets.values()) {
+      if (stream.isCarried && canPrime) stream.prime(comeBackMs());
+      stream.release();
+    }
+    this.#poll?.();
   }
 
   end(): void {

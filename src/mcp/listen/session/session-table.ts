@@ -80,6 +80,10 @@ export class SessionTable<S extends ExpiringSession> {
     return this.#sessions.size;
   }
 
+  values(): S[] {
+    return [...this.#sessions.values()];
+  }
+
   /** `caller` is the one that the limit counts. Throws TOO_MANY when no room is left. */
   add(session: S, caller: string): void {
     this.#places.set(
@@ -117,7 +121,7 @@ export class SessionTable<S extends ExpiringSession> {
 
   close(): void {
     this.#stopSweep?.();
-    const all = [...this.#sessions.values()];
+    const all = this.values();
     this.#sessions.clear();
     for (const session of all) {
       this.#forget(session);

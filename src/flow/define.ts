@@ -100,6 +100,20 @@ export interface Flow<I = unknown, R = unknown> {
 // oxlint-disable-next-line typescript/no-explicit-any -- flows of all kinds are kept in one list
 export type AnyFlow = Flow<any, any>;
 
+/**
+ * A tool written as one async function that asks its user.
+ *
+ * @example
+ * ```ts
+ * import { flow } from 'mcp-parley/flow';
+ *
+ * export const trip = flow({ name: 'trip', description: 'Book a trip' }, async (ask) => {
+ *   const city = await ask.text('city', { message: 'Where to?' });
+ *   const id = await ask.step('book', async (step) => `${city}-${step.idempotencyKey}`, { effect: 'retry' });
+ *   return `Booked: ${id}`;
+ * });
+ * ```
+ */
 export function flow<
   I extends AnySchema = JsonObject,
   O extends AnySchema = JsonObject,

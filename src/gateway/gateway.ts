@@ -31,6 +31,21 @@ import type { NamingRules } from './router/public-names.ts';
 
 export type { GatewayOptions } from './gateway-options.ts';
 
+/**
+ * Many servers behind one endpoint, with steps and rules that every message passes.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { filter, log } from 'mcp-parley/middleware';
+ *
+ * const gateway = createGateway({
+ *   servers: { files: { command: 'npx', args: ['-y', 'some-server'] }, notes: 'http://127.0.0.1:3001/mcp' },
+ *   steps: [log(), filter({ deny: ['delete_*'] })],
+ * });
+ * await gateway.listen({ port: 8470 });
+ * ```
+ */
 export function createGateway(options: GatewayOptions): Gateway {
   return new Gateway(options);
 }

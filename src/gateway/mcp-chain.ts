@@ -31,7 +31,19 @@ import { RoutedChain } from './routed-chain.ts';
 /** The next part of the chain: another part, a server of `createServer`, or a target of your own. */
 type Behind = Target & { readonly name?: string; close?(): Promise<void> };
 
-/** The client's side: handshake, protocol state, JSON-RPC, errors. */
+/**
+ * The client’s side: handshake, protocol state, JSON-RPC, errors.
+ *
+ * @example
+ * ```ts
+ * import { ExternalMCPServer, FrontMCPServer, MiddlewareMCPServer } from 'mcp-parley';
+ * import { log } from 'mcp-parley/middleware';
+ *
+ * const external = new ExternalMCPServer({ command: 'uvx', args: ['mcp-server-git'] });
+ * const front = new FrontMCPServer(new MiddlewareMCPServer(external, [log()]));
+ * await front.listen({ stdio: true });
+ * ```
+ */
 export class FrontMCPServer {
   readonly #behind: Behind;
   readonly #listeners: TransportListeners;

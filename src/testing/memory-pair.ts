@@ -2,7 +2,21 @@
 // Like a socket, an open pair keeps the process alive; otherwise a test runner would end a test that only waits for a timer.
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 
-/** Both ends are official SDK `Transport`s, for `connect`, for `connect(transport)` of a server, and for the official SDK. */
+/**
+ * Two ends of a wire in memory. Both are official SDK `Transport`s, for `connect`, for `connect(transport)` of a server, and for the
+ * official SDK.
+ *
+ * @example
+ * ```ts
+ * import { connect, createServer } from 'mcp-parley';
+ * import { memoryPair } from 'mcp-parley/testing';
+ *
+ * const [near, far] = memoryPair();
+ * await createServer({ name: 'clock', version: '1.0.0' }).connect(far);
+ * const client = await connect(near);
+ * console.log(client.server.revision);
+ * ```
+ */
 export function memoryPair(): [Transport, Transport] {
   const one = new MemoryEnd();
   const other = new MemoryEnd();

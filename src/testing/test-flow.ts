@@ -63,6 +63,20 @@ interface FlowTestOptions {
 
 const OPTIONS: NamesOf<FlowTestOptions> = { clock: true, limits: true };
 
+/**
+ * Plays a flow without a server: with answers, as each kind of client, and with a crash at every point.
+ *
+ * @example
+ * ```ts
+ * import { flow } from 'mcp-parley/flow';
+ * import { testFlow } from 'mcp-parley/testing';
+ *
+ * const trip = flow({ name: 'trip' }, async (ask) => `Booked: ${await ask.text('city')}`);
+ * const { result } = await testFlow(trip).answer({ city: 'Oslo' });
+ * await testFlow(trip).crashEverywhere({ city: 'Oslo' });
+ * console.log(result);
+ * ```
+ */
 export function testFlow(flow: AnyFlow, args: Record<string, unknown> = {}, options: FlowTestOptions = {}): FlowTest {
   checkOptionNames(options, OPTIONS, 'testFlow()');
   const { clock, limits } = options;

@@ -32,7 +32,20 @@ export interface TestedGateway extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
-/** `client`: who calls, as in the options of `connect`. */
+/**
+ * A client in front of a whole gateway, in one process. `client`: who calls, as in the options of `connect`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'mcp-parley';
+ * import { filter } from 'mcp-parley/middleware';
+ * import { testGateway } from 'mcp-parley/testing';
+ *
+ * const files = createServer({ name: 'files', version: '1.0.0' });
+ * await using tested = await testGateway({ servers: { files }, steps: [filter({ deny: ['delete'] })] });
+ * console.log(await tested.client.listTools(), tested.logged);
+ * ```
+ */
 export async function testGateway(options: GatewayOptions, client: ConnectOptions = {}): Promise<TestedGateway> {
   const { log, logged } = collectLog();
   const gateway = createGateway({ log, ...options });
@@ -67,7 +80,20 @@ export interface TestedServer extends AsyncDisposable {
   readonly close: () => Promise<void>;
 }
 
-/** `client`: who calls, as in the options of `connect`. */
+/**
+ * A client in front of a server, in one process. `client`: who calls, as in the options of `connect`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'mcp-parley';
+ * import { testServer } from 'mcp-parley/testing';
+ *
+ * const server = createServer({ name: 'clock', version: '1.0.0' });
+ * server.tool('time', { description: 'The time' }, () => 'noon');
+ * await using tested = await testServer(server, { revision: '2025-06-18' });
+ * console.log(await tested.client.callTool('time'));
+ * ```
+ */
 export async function testServer(server: Connectable, client: ConnectOptions = {}): Promise<TestedServer> {
   const [ours, theirs] = memoryPair();
   await server.connect(theirs);
@@ -94,7 +120,19 @@ export interface TestedStep extends TestedGateway {
 
 type OneOrMore<T> = T | readonly T[];
 
-/** Steps between a client and a server, with what passes them. The other options say who calls, as for `connect`. */
+/**
+ * Steps between a client and a sample server, with what passes them. The other options say who calls, as for
+ * `connect`.
+ *
+ * @example
+ * ```ts
+ * import { filter } from 'mcp-parley/middleware';
+ * import { testStep } from 'mcp-parley/testing';
+ *
+ * await using tested = await testStep(filter({ deny: ['echo'] }));
+ * console.log(await tested.client.listTools(), tested.reached);
+ * ```
+ */
 export async function testStep(
   steps: OneOrMore<Step | StepFunction>,
   { server = sampleServer(), ...client }: StepTest = {},

@@ -66,7 +66,18 @@ export interface Ask {
     options?: Only<O, AskOptions<number> & NumberRules>,
   ): Promise<AnswerValue<O, number>>;
 
-  /** False if the user declines. */
+  /**
+   * False if the user declines.
+   *
+   * @example
+   * ```ts
+   * import { flow } from 'mcp-parley/flow';
+   *
+   * export const pay = flow({ name: 'pay' }, async (ask) =>
+   *   (await ask.confirm('ok', { message: 'Pay 30 euros?', by: 'human' })) ? 'Paid' : 'Not paid',
+   * );
+   * ```
+   */
   confirm<K extends string>(key: Key<K>, options?: AskOptions<boolean>): Promise<boolean>;
 
   /** A day, `YYYY-MM-DD`. */
@@ -75,6 +86,16 @@ export interface Ask {
     options?: Only<O, AskOptions<string> & DateRules>,
   ): Promise<AnswerValue<O, string>>;
 
+  /**
+   * One of several; its value is the answer.
+   *
+   * @example
+   * ```ts
+   * import { flow } from 'mcp-parley/flow';
+   *
+   * export const seat = flow({ name: 'seat' }, (ask) => ask.choice('where', ['aisle', 'window'], { default: 'aisle' }));
+   * ```
+   */
   choice<K extends string, const C extends readonly ChoiceOption[], const O extends AskOptions<ValueOf<C[number]>>>(
     key: Key<K>,
     choices: C,
@@ -104,14 +125,35 @@ export interface Ask {
   ): Promise<AnswerValue<O, SchemaOutput<S>>>;
   custom<K extends string>(key: Key<K>, options?: AskOptions<unknown>): Promise<unknown>;
 
-  /** Several fields in one round. `validate` gets all of them, once each is valid. */
+  /**
+   * Several fields in one round. `validate` gets all of them, once each is valid.
+   *
+   * @example
+   * ```ts
+   * import { f, flow } from 'mcp-parley/flow';
+   *
+   * export const guest = flow({ name: 'guest' }, (ask) => ask.form('guest', { name: f.text(), age: f.number({ required: false }) }));
+   * ```
+   */
   form<K extends string, const F extends FormFields, const O extends FormOptions<F>>(
     key: Key<K>,
     fields: F,
     options?: Only<O, FormOptions<F>>,
   ): Promise<AnswerValue<O, FieldsOf<F>>>;
 
-  /** Runs anything that has side effects or reads the outside world. Its result is recorded, so replays do not run it again. */
+  /**
+   * Runs anything that has side effects or reads the outside world. Its result is recorded, so replays do not run it
+   * again.
+   *
+   * @example
+   * ```ts
+   * import { flow } from 'mcp-parley/flow';
+   *
+   * export const send = flow({ name: 'send' }, (ask) =>
+   *   ask.step('send', async (step) => `sent once with ${step.idempotencyKey}`, { effect: 'retry', undo: () => {} }),
+   * );
+   * ```
+   */
   step<K extends string, T>(
     key: Key<K>,
     work: ((step: StepContext) => T | Promise<T>) & KeptAsJson<T>,
@@ -120,8 +162,19 @@ export interface Ask {
   sleep<K extends string>(key: Key<K>, span: Span): Promise<void>;
 
   /**
-   * Waits for an external event, delivered by `sessions.deliver` or by a POST to `step.url(event)`. The session waits from here on, even
-   * before the promise is awaited.
+   * Waits for an external event, delivered by `sessions.deliver` or by a POST to `step.url(event)`. The session
+   * waits from here on, even before the promise is awaited.
+   *
+   * @example
+   * ```ts
+   * import { flow } from 'mcp-parley/flow';
+   *
+   * export const deploy = flow({ name: 'deploy' }, async (ask) => {
+   *   const deployed = ask.event('deployed', { type: 'object' });
+   *   await ask.step('start', async (step) => console.log('POST to', await step.url(deployed)), { effect: 'retry' });
+   *   return { deployed: await deployed };
+   * });
+   * ```
    */
   event<K extends string, S extends AnySchema>(
     key: Key<K>,
@@ -131,8 +184,17 @@ export interface Ask {
   event<K extends string>(key: Key<K>): AwaitedEvent<unknown>;
 
   /**
-   * Asks somebody else, named by the principal that `identify` returns: `ask.person('ops-lead').confirm('ok')`. Only that person can
-   * answer, and the caller sees whom the flow waits for.
+   * Asks somebody else, named by the principal that `identify` returns. Only that person can answer, and the caller
+   * sees whom the flow waits for.
+   *
+   * @example
+   * ```ts
+   * import { flow } from 'mcp-parley/flow';
+   *
+   * export const release = flow({ name: 'release', limits: { duration: '3d' } }, (ask) =>
+   *   ask.person('ops-lead', { remind: '4h' }).confirm('approve', { message: 'Release it?' }),
+   * );
+   * ```
    */
   person(principal: string, options?: PersonOptions): PersonAsk;
 

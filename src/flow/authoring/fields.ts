@@ -60,6 +60,19 @@ const chosen =
     return { kind, options, choices };
   };
 
+/**
+ * The fields of `ask.form`.
+ *
+ * @example
+ * ```ts
+ * import { f, flow } from 'mcp-parley/flow';
+ *
+ * export const guest = flow({ name: 'guest' }, async (ask) => {
+ *   const { name, seats } = await ask.form('guest', { name: f.text(), seats: f.number({ min: 1, integer: true }) });
+ *   return `${seats} for ${name}`;
+ * });
+ * ```
+ */
 export const f = {
   text: plain('text'),
   number: plain('number'),

@@ -49,6 +49,19 @@ const BUSY = -32000;
 const AWAY = new Set(['UPSTREAM_CLOSED', 'UPSTREAM_UNREACHABLE', 'UPSTREAM_FAILED']);
 const MAX_PRECHECKS = 3;
 
+/**
+ * A client that plays interactive tools question by question, over MCP Flow.
+ *
+ * @example
+ * ```ts
+ * import { connectFlows } from 'mcp-parley/flow';
+ *
+ * const client = await connectFlows('http://127.0.0.1:8471/mcp');
+ * const outcome = await client.run('trip', {}, { onPrompt: (prompt) => (prompt.type === 'confirm' ? true : 'Oslo') });
+ * console.log(outcome);
+ * await client.close();
+ * ```
+ */
 export async function connectFlows(address: Address, options: FlowClientOptions = {}): Promise<FlowClient> {
   const sessions = new Map<string, PromptInbox>();
   const promptsOf = ({ sessionId }: JsonObject): PromptInbox => {

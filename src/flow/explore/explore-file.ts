@@ -12,7 +12,18 @@ interface ExploreFileOptions {
   timeoutMs?: number | undefined;
 }
 
-/** Rejects with the position if the file or a flow uses a blocked API; nothing has happened then. */
+/**
+ * Finds the questions of the flows in a file, in a process that can reach nothing. Rejects with the position if the file or a flow
+ * uses a blocked API; nothing has happened then.
+ *
+ * @example
+ * ```ts
+ * import { exploreFile } from 'mcp-parley/flow';
+ *
+ * const explored = await exploreFile(new URL('trip.js', import.meta.url)); // for the option `explored` of serveFlows
+ * console.log(JSON.stringify(explored));
+ * ```
+ */
 export async function exploreFile(file: string | URL, options: ExploreFileOptions = {}): Promise<ExploredFlows> {
   return (await exploreToStops(file, options)).found;
 }

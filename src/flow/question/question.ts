@@ -113,6 +113,17 @@ interface LocalizedMessage {
 /** Texts by locale and id, with `{name}` for parameters. */
 export type Catalogue = Record<string, Record<string, string>>;
 
+/**
+ * A message whose text is in the `messages` of the flow, in the language of the session.
+ *
+ * @example
+ * ```ts
+ * import { flow, msg } from 'mcp-parley/flow';
+ *
+ * const messages = { en: { pay: 'Pay {sum} euros?' }, de: { pay: '{sum} Euro zahlen?' } };
+ * export const fee = flow({ name: 'fee', messages }, (ask) => ask.confirm('ok', { message: msg('pay', { sum: 30 }) }));
+ * ```
+ */
 export function msg(id: string, params: Record<string, string | number> = {}): LocalizedMessage {
   return { id, params };
 }

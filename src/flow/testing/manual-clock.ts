@@ -6,6 +6,20 @@ export interface ManualClock extends Clock {
   move(ms: number): void;
 }
 
+/**
+ * A clock that stands still until it is moved.
+ *
+ * @example
+ * ```ts
+ * import { flow } from 'mcp-parley/flow';
+ * import { manualClock, testFlow } from 'mcp-parley/testing';
+ *
+ * const tea = flow({ name: 'tea' }, async (ask) => ask.sleep('steep', '4m'));
+ * const clock = manualClock(0);
+ * await testFlow(tea, {}, { clock }).answer({});
+ * console.log(clock.now()); // 240000
+ * ```
+ */
 export function manualClock(now = 1_790_000_000_000): ManualClock {
   let time = now;
   const waiting = new Set<{ at: number; callback: () => void }>();

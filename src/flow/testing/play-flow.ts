@@ -22,6 +22,18 @@ export class NoAnswer {
   }
 }
 
+/**
+ * An answer for `testFlow`: the user declines, cancels, or lets the time pass.
+ *
+ * @example
+ * ```ts
+ * import { flow } from 'mcp-parley/flow';
+ * import { testFlow, unanswered } from 'mcp-parley/testing';
+ *
+ * const survey = flow({ name: 'survey' }, async (ask) => ask.try(ask.number('age', { timeout: '1m' })));
+ * console.log((await testFlow(survey).answer({ age: unanswered('timeout') })).result);
+ * ```
+ */
 export function unanswered(no: AskFailure = 'declined'): NoAnswer {
   return new NoAnswer(no);
 }

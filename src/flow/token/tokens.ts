@@ -61,6 +61,17 @@ const HARD_BYTES = 16_384;
 const INVALID = { ok: false, why: 'invalid' } as const;
 const EXPIRED = { ok: false, why: 'expired' } as const;
 
+/**
+ * Sealed tokens: the client carries the session, and the server keeps nothing.
+ *
+ * @example
+ * ```ts
+ * import { createTokens, flow, TokenFlowSessions } from 'mcp-parley/flow';
+ *
+ * const trip = flow({ name: 'trip' }, async (ask) => `Booked: ${await ask.text('city')}`);
+ * const sessions = new TokenFlowSessions([trip], { tokens: createTokens({ keys: [process.env['FLOW_TOKEN_KEY'] ?? ''] }) });
+ * ```
+ */
 export function createTokens(options: TokenOptions): Tokens {
   const { audience = 'mcp-parley', ttlMs = Infinity, softBytes = SOFT_BYTES, hardBytes = HARD_BYTES, store } = options;
   const clock = options.clock ?? systemClock;

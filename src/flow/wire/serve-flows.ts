@@ -82,6 +82,20 @@ const OPTIONS: NamesOf<ServeFlowsOptions> = {
   notify: true,
 };
 
+/**
+ * Offers flows as tools of a server, to every kind of client. Call it before `listen`.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'mcp-parley';
+ * import { flow, serveFlows } from 'mcp-parley/flow';
+ *
+ * const trip = flow({ name: 'trip' }, async (ask) => `Booked: ${await ask.text('city')}`);
+ * const server = createServer({ name: 'trips', version: '1.0.0' });
+ * serveFlows(server, [trip]);
+ * await server.listen({ port: 8471 });
+ * ```
+ */
 export function serveFlows(server: Server, flows: readonly AnyFlow[], options: ServeFlowsOptions = {}): FlowSessions {
   checkOptionNames(options, OPTIONS, 'serveFlows()');
   refuseShort(options.keys);

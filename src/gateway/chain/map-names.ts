@@ -95,7 +95,18 @@ export function mapNamesByMethod({ name, tools, prompts, strict = false, toolRul
   };
 }
 
-/** Shows tools under other names or descriptions, or hides them. Calls find their tool through the same mapping. */
+/**
+ * Shows each tool as the function returns it, and hides those for which it returns undefined. Calls find their tool through the
+ * same mapping.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { mapTools } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [mapTools((tool) => (tool.name.startsWith('internal_') ? undefined : tool), 'public')] });
+ * ```
+ */
 export function mapTools(map: MapEntry, name: string = map.name || 'mapTools'): Step {
   return mapNames({ name, tools: map });
 }

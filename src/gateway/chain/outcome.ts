@@ -73,7 +73,17 @@ export function withAnswer(
   return method === GET_TASK ? { ...result, result: answer } : answer;
 }
 
-/** Answers in place of the rest of the chain. */
+/**
+ * Answers in place of the rest of the chain.
+ *
+ * @example
+ * ```ts
+ * import { respond } from 'mcp-parley';
+ * import { onCall } from 'mcp-parley/middleware';
+ *
+ * const closed = onCall(() => respond({ content: [{ type: 'text', text: 'Closed today.' }] }));
+ * ```
+ */
 export function respond(result: JsonObject): Outcome {
   return new MadeOutcome(result) as unknown as Outcome;
 }

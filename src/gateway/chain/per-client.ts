@@ -16,7 +16,17 @@ interface PerClientOptions {
   key?: ((client: ClientView) => string) | undefined;
 }
 
-/** `make` must be deterministic per key: it is called once. */
+/**
+ * A step of its own for each caller. `make` must be deterministic per key: it is called once.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { filter, perClient } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [perClient(({ principal }) => filter(principal === 'ann' ? {} : { deny: ['delete_*'] }))] });
+ * ```
+ */
 export function perClient(make: (client: ClientView) => Step, options: PerClientOptions = {}): Step {
   const { name = make.name || 'perClient', key = ({ principal }) => principal } = options;
   const steps = new BoundedMap<string, Step>(MAX_STEPS);

@@ -26,23 +26,71 @@ function toName(step: string): string {
   return /^[a-z]\w*$/i.test(step) ? step : 'filter';
 }
 
-/** For methods of the protocol; a misspelled one does not compile. */
+/**
+ * A step for methods of the protocol, with the types of their params and results; a misspelled one does not compile.
+ *
+ * @example
+ * ```ts
+ * import { onMethod } from 'mcp-parley/middleware';
+ *
+ * const greet = onMethod('prompts/get', (exchange, next) => {
+ *   exchange.params = { ...exchange.params, arguments: { ...exchange.params.arguments, tone: 'friendly' } };
+ *   return next();
+ * });
+ * ```
+ */
 export function onMethod<M extends StepMethod>(methods: M | readonly M[], handle: StepFunctionOf<M>): Step {
   return onCustomMethod(methods, handle as unknown as StepFunction);
 }
 
-/** For methods outside the protocol. */
+/**
+ * A step for methods outside the protocol.
+ *
+ * @example
+ * ```ts
+ * import { respond } from 'mcp-parley';
+ * import { onCustomMethod } from 'mcp-parley/middleware';
+ *
+ * const version = onCustomMethod('acme/version', () => respond({ version: '1.0.0' }));
+ * ```
+ */
 export function onCustomMethod(methods: string | readonly string[], handle: StepFunction): Step {
   const named = typeof methods === 'string' ? [methods] : methods;
   return { name: handle.name || named.join(', '), methods: named, handle };
 }
 
-/** For tools/call. */
+/**
+ * A step for tools/call.
+ *
+ * @example
+ * ```ts
+ * import { onCall } from 'mcp-parley/middleware';
+ *
+ * const stamp = onCall(async (exchange, next) => {
+ *   const outcome = await next();
+ *   outcome.result = { ...outcome.result, _meta: { tool: exchange.params.name } };
+ *   return outcome;
+ * });
+ * ```
+ */
 export function onCall(handle: StepFunctionOf<typeof CALL_TOOL>): Step {
   return onMethod(CALL_TOOL, handle);
 }
 
-/** For the lists of tools, prompts, resources and resource templates. */
+/**
+ * A step for the lists of tools, prompts, resources and resource templates.
+ *
+ * @example
+ * ```ts
+ * import { onList } from 'mcp-parley/middleware';
+ *
+ * const stamp = onList(async (_exchange, next) => {
+ *   const outcome = await next();
+ *   outcome.result = { ...outcome.result, _meta: { checked: true } };
+ *   return outcome;
+ * });
+ * ```
+ */
 export function onList(handle: StepFunctionOf<(typeof LIST_METHODS)[number]>): Step {
   return onMethod(LIST_METHODS, handle);
 }

@@ -5,6 +5,20 @@ import type { ErrorCode, ErrorRow } from './error-table.ts';
 import { secrets } from '../secrets/secrets.ts';
 import { shorten } from './visible.ts';
 
+/**
+ * An error with a code of the error table (docs/errors.md), and details that fill its message.
+ *
+ * @example
+ * ```ts
+ * import { GatewayError } from 'mcp-parley';
+ * import { onCall } from 'mcp-parley/middleware';
+ *
+ * const officeHours = onCall((exchange, next) => {
+ *   if (new Date().getHours() < 8) throw new GatewayError('TOOL_NOT_FOUND', { name: exchange.params.name });
+ *   return next();
+ * });
+ * ```
+ */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   /** Values for the message; dialects build `error.data` from them. Never contains a secret. */
@@ -29,6 +43,19 @@ export class GatewayError extends Error {
   }
 }
 
+/**
+ * An error as a peer sent it, or as it is to be sent: it passes unchanged.
+ *
+ * @example
+ * ```ts
+ * import { createServer, ProtocolError } from 'mcp-parley';
+ *
+ * const server = createServer({ name: 'files', version: '1.0.0' });
+ * server.prompt('review', { description: 'Reviews a file' }, () => {
+ *   throw new ProtocolError(-32602, 'There is nothing to review');
+ * });
+ * ```
+ */
 export class ProtocolError extends Error {
   readonly code: number;
   readonly data: unknown;

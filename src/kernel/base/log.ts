@@ -19,6 +19,16 @@ const SECRET =
 /** Logs that never throw. */
 const safeLogs = new WeakSet<Log>();
 
+/**
+ * A log of JSON lines on stderr, or wherever `write` puts them.
+ *
+ * @example
+ * ```ts
+ * import { createLog, createServer } from 'mcp-parley';
+ *
+ * const server = createServer({ name: 'clock', version: '1.0.0', log: createLog({ level: 'debug' }) });
+ * ```
+ */
 export function createLog(options: { level?: Level | 'silent'; write?: (line: string) => void } = {}): Log {
   const { level = 'warn', write = (line) => process.stderr.write(line) } = options;
   const threshold = level === 'silent' ? LEVELS.length : LEVELS.indexOf(level);

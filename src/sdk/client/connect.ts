@@ -12,7 +12,19 @@ import { Client } from './client.ts';
 import { Listeners } from './listeners.ts';
 import type { ConnectOptions } from './types.ts';
 
-/** Rejects with GatewayError, or with ProtocolError if the server answered with an error. */
+/**
+ * Connects to a server. Rejects with GatewayError, or with ProtocolError if the server answered with an error.
+ *
+ * @example
+ * ```ts
+ * import { connect } from 'mcp-parley';
+ *
+ * const client = await connect('http://127.0.0.1:8471/mcp'); // or { command: 'npx', args: ['-y', 'some-server'] }
+ * const { content } = await client.callTool('time');
+ * console.log(content);
+ * await client.close();
+ * ```
+ */
 export function connect(address: Address, options: ConnectOptions = {}): Promise<Client> {
   return connectAs(address, options, loginAt(address, options));
 }

@@ -21,6 +21,18 @@ import { keysFrom } from '../../kernel/crypto/state-keys.ts';
 import { Server } from './server.ts';
 import type { ServerOptions } from './types.ts';
 
+/**
+ * A server: tools, resources and prompts, for every revision and transport.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'mcp-parley';
+ *
+ * const server = createServer({ name: 'clock', version: '1.0.0' });
+ * server.tool('time', { description: 'The time in UTC' }, () => new Date().toISOString());
+ * await server.listen({ port: 8471 }); // or { stdio: true }
+ * ```
+ */
 export function createServer(options: ServerOptions): ParleyServer {
   return new ParleyServer(options);
 }

@@ -32,6 +32,19 @@ const PAGE = 200;
 const TIME_DIGITS = 16;
 const JSON_STRING = /^"(?:[^"\\]|\\.)*"/s;
 
+/**
+ * Keeps sessions in Redis, for servers on several machines.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'mcp-parley';
+ * import { createRedisStore, flow, serveFlows } from 'mcp-parley/flow';
+ *
+ * const trip = flow({ name: 'trip' }, async (ask) => `Booked: ${await ask.text('city')}`);
+ * const server = createServer({ name: 'trips', version: '1.0.0' });
+ * serveFlows(server, [trip], { store: await createRedisStore({ url: 'redis://localhost:6379' }) });
+ * ```
+ */
 export async function createRedisStore(options: RedisStoreOptions): Promise<FlowStore> {
   const connection = await connectRedis(options);
   const keys = createRedisKeys(options.prefix ?? 'parley:flow');

@@ -42,6 +42,19 @@ const FORGET_MOST = 500;
 const LOOK_AHEAD_MS = 60_000;
 const LOOK_MOST = 500;
 
+/**
+ * Keeps sessions in a SQLite file, durable at every answer.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from 'mcp-parley';
+ * import { createSqliteStore, flow, serveFlows } from 'mcp-parley/flow';
+ *
+ * const trip = flow({ name: 'trip' }, async (ask) => `Booked: ${await ask.text('city')}`);
+ * const server = createServer({ name: 'trips', version: '1.0.0' });
+ * serveFlows(server, [trip], { store: await createSqliteStore({ path: 'flows.db', key: process.env['FLOW_KEY'] }) });
+ * ```
+ */
 export async function createSqliteStore(options: SqliteOptions): Promise<FlowStore> {
   return openSqliteStore(options, createLeaseHolder());
 }

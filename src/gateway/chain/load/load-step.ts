@@ -11,8 +11,18 @@ import { importFresh, describeImportError } from '../../../kernel/files/import-f
 const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
 
 /**
- * `path` is absolute. The file and its imports by path are loaded again each time. It exports the step; with options, a function
- * that makes the step from them.
+ * A step from a TypeScript or JavaScript file. `path` is absolute. The file and its imports by path are loaded again each time. It
+ * exports the step; with options, a function that makes the step from them.
+ *
+ * @example
+ * ```ts
+ * import { fileURLToPath } from 'node:url';
+ * import { createGateway } from 'mcp-parley';
+ * import { loadStep } from 'mcp-parley/middleware';
+ *
+ * const path = fileURLToPath(new URL('rules/my-step.ts', import.meta.url));
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [await loadStep(path)] });
+ * ```
  */
 export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
   return (await loadStepFile(path, options)).step;

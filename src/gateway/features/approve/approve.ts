@@ -37,6 +37,17 @@ const DEFAULTS = {
   clock: systemClock,
 };
 
+/**
+ * Asks a person before tools are called.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { approve } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [approve({ when: ['send_*', 'pay'] })] });
+ * ```
+ */
 export function approve(options: ApproveOptions = {}): Step {
   const { when = 'destructive', ...asking } = withDefaults('approve', options, DEFAULTS);
   return approveBy(readRule(when), asking);

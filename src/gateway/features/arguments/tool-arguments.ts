@@ -14,7 +14,17 @@ import { toNameRule, toToolRules } from '../../matching/name-rule.ts';
 /** By name or glob of the tool; later entries win. */
 type ToolArguments = Record<string, JsonObject>;
 
-/** Fills in omitted arguments. The listed schema shows the defaults and no longer requires them. */
+/**
+ * Fills in omitted arguments. The listed schema shows the defaults and no longer requires them.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { defaults } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [defaults({ search: { limit: 10 } })] });
+ * ```
+ */
 export function defaults(byTool: ToolArguments): Step {
   return argumentStep('defaults', byTool, { edit: (given, set) => ({ ...set, ...given }), show: withValues });
 }
@@ -27,7 +37,17 @@ function withValues(properties: JsonObject, values: JsonObject): JsonObject {
   return Object.fromEntries(entries) as JsonObject;
 }
 
-/** Sets arguments that clients cannot choose: the listed schema omits them, and the values of a call are replaced. */
+/**
+ * Sets arguments that clients cannot choose: the listed schema omits them, and the values of a call are replaced.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { fixed } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [fixed({ search: { org: 'acme' } })] });
+ * ```
+ */
 export function fixed(byTool: ToolArguments): Step {
   return argumentStep('fixed', byTool, { edit: (given, set) => ({ ...given, ...set }), show: withoutValues });
 }

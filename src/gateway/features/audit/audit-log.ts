@@ -25,6 +25,17 @@ export interface AuditLog {
   close(): Promise<void>;
 }
 
+/**
+ * A log of calls, approvals and refusals that shows tampering.
+ *
+ * @example
+ * ```ts
+ * import { createAuditLog, createGateway } from 'mcp-parley';
+ *
+ * const audit = createAuditLog({ folder: '/var/lib/my-gateway/audit' });
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, audit: audit.record });
+ * ```
+ */
 export function createAuditLog(options: AuditLogOptions): AuditLog {
   let writer: AuditWriter | undefined;
   let heads: HeadSender | undefined;

@@ -25,6 +25,17 @@ export interface CacheOptions {
 
 const DEFAULTS = { ttlMs: 0, maxTtlMs: 3_600_000, maxEntries: 1000, maxBytes: 64 * 1024 * 1024, clock: systemClock };
 
+/**
+ * Keeps lists and reads for their `ttlMs`, or until the server reports a change.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { cache } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [cache({ ttlMs: 60_000 })] });
+ * ```
+ */
 export function cache(options: CacheOptions = {}): Step {
   const { ttlMs, maxTtlMs, clock, ...bounds } = withDefaults('cache', options, DEFAULTS);
   const store = new ResultStore(bounds);

@@ -23,6 +23,17 @@ const DEFAULTS = { per: 'server', failures: 5, resetMs: 30_000, clock: systemClo
 /** Names and URIs come from clients, so their number is bounded. */
 const MAX_KNOWN = 10_000;
 
+/**
+ * Refuses calls at once while a server or tool keeps failing.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { circuitBreaker } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [circuitBreaker({ per: 'tool', failures: 5 })] });
+ * ```
+ */
 export function circuitBreaker(options: CircuitBreakerOptions = {}): Step {
   const chosen = withDefaults('circuitBreaker', options, DEFAULTS);
   checkOptionChoice('circuitBreaker.per', chosen.per, ['server', 'tool']);

@@ -41,6 +41,17 @@ const DEFAULTS = {
   resources: undefined,
 };
 
+/**
+ * Hides and refuses tools, prompts and resources by globs.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { filter } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [filter({ deny: ['delete_*'] })] });
+ * ```
+ */
 export function filter(options: FilterOptions = {}): Step {
   const { tools, prompts, resources, ...all } = withDefaults('filter', options, DEFAULTS);
   const rule = checkRule('filter', all);

@@ -26,6 +26,17 @@ export interface LogOptions {
 
 const DEFAULTS = { log: undefined, level: 'info', arguments: false, toolErrors: true, clock: systemClock };
 
+/**
+ * One line per exchange: method, name, server, duration, outcome.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { log } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [log({ arguments: true })] });
+ * ```
+ */
 export function log(options: LogOptions = {}): Step {
   const given = withDefaults('log', options, DEFAULTS);
   checkOptionChoice('log.level', given.level, ['debug', 'info']);

@@ -12,8 +12,16 @@ interface RenameOptions {
 }
 
 /**
- * From the names in the rest of the chain to those that clients use. A tool shown as `server__name` and renamed by the server's own name keeps
- * the server as prefix.
+ * Shows tools and prompts under other names: from those in the rest of the chain to those that clients use. A tool shown as
+ * `server__name` and renamed by the server's own name keeps the server as prefix.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { rename } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [rename({ tools: { search: 'find_notes' } })] });
+ * ```
  */
 export function rename(options: RenameOptions): Step {
   const { tools, prompts } = withDefaults('rename', options, { tools: {}, prompts: {} });
@@ -55,6 +63,14 @@ interface PrefixOptions {
 /**
  * Adds a prefix to the names of tools and prompts. Names that become too long for clients are cut; calls still work, because a
  * table maps them back.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { prefix } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [prefix('team_')] });
+ * ```
  */
 export function prefix(options: string | PrefixOptions): Step {
   const given: PrefixOptions = typeof options === 'string' ? { prefix: options } : options;
@@ -73,7 +89,17 @@ interface DescribeOptions {
   prompts?: Record<string, string> | undefined;
 }
 
-/** Changes the descriptions of tools and prompts, by which models choose. `{description}` stands for the server's own. */
+/**
+ * Changes the descriptions of tools and prompts, by which models choose. `{description}` stands for the server's own.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { describe } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [describe({ tools: { 'delete_*': '{description} Cannot be undone.' } })] });
+ * ```
+ */
 export function describe(options: DescribeOptions): Step {
   const { tools, prompts } = withDefaults('describe', options, { tools: {}, prompts: {} });
   const toolRules = toToolRules(Object.keys(tools));

@@ -47,6 +47,17 @@ export const SECRET_KEYS: string[] = [
 
 const DEFAULTS = { patterns: SECRET_PATTERNS, keys: [], replacement: '[redacted]' };
 
+/**
+ * Removes secrets from what servers answer.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { redact } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [redact({ keys: ['password', '*_token'] })] });
+ * ```
+ */
 export function redact(options: RedactOptions = {}): Step {
   const { patterns, keys, replacement } = withDefaults('redact', options, DEFAULTS);
   const inLists = new Redactor(patterns, [], replacement);

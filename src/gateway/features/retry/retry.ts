@@ -31,6 +31,17 @@ export interface RetryOptions {
 const DEFAULTS = { attempts: 3, delayMs: 500, maxDelayMs: 10_000, clock: systemClock, random: Math.random };
 const SAFE = [READ_RESOURCE, GET_PROMPT, COMPLETE_ARGUMENT];
 
+/**
+ * Repeats what is safe to repeat when a server is in trouble.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { circuitBreaker, retry, timeout } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [retry({ attempts: 3 }), circuitBreaker(), timeout()] });
+ * ```
+ */
 export function retry(options: RetryOptions = {}): Step {
   const { attempts, delayMs, maxDelayMs, clock, random } = withDefaults('retry', options, DEFAULTS);
   const tools = new ToolAnnotations();

@@ -60,6 +60,17 @@ type ScreenVerdict = 'pass' | 'flag' | 'hold';
 const DEFAULTS = { by: undefined, results: 'flag', timeoutMs: 600_000, clock: systemClock };
 const VERDICTS = ['pass', 'flag', 'hold'];
 
+/**
+ * Checks answers before a model reads them.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { screen } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [screen({ results: 'hold' })] });
+ * ```
+ */
 export function screen(options: ScreenOptions = {}): Step {
   const { by, results, timeoutMs, clock } = withDefaults('screen', options, DEFAULTS);
   checkOptionChoice('screen.results', results, ['flag', 'clean', 'hold', 'off']);

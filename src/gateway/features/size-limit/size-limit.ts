@@ -18,6 +18,17 @@ export interface SizeLimitOptions {
 
 const DEFAULTS = { maxBytes: 1024 * 1024, over: 'error' };
 
+/**
+ * Keeps large results from models.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { sizeLimit } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [sizeLimit({ maxBytes: 100_000, over: 'truncate' })] });
+ * ```
+ */
 export function sizeLimit(options: SizeLimitOptions = {}): Step {
   const { maxBytes, over } = withDefaults('sizeLimit', options, DEFAULTS);
   checkOptionChoice('sizeLimit.over', over, ['error', 'truncate']);

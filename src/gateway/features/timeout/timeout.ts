@@ -19,6 +19,17 @@ interface TimeoutOptions {
 
 const DEFAULTS = { ms: 60_000, extend: true, only: ['*'], clock: systemClock };
 
+/**
+ * Gives up a call after a time, and tells the server to stop.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from 'mcp-parley';
+ * import { timeout } from 'mcp-parley/middleware';
+ *
+ * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [timeout({ ms: 30_000, only: ['search*'] })] });
+ * ```
+ */
 export function timeout(options: number | TimeoutOptions = {}): Step {
   const given: TimeoutOptions = typeof options === 'number' ? { ms: options } : options;
   const { ms, extend, only, clock } = withDefaults('timeout', given, DEFAULTS);

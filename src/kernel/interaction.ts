@@ -6,15 +6,7 @@ import { ERRORS } from './base/error-table.ts';
 import { GatewayError, ProtocolError } from './base/errors.ts';
 import { isObject, present, toInvalid } from './message.ts';
 import type { JsonObject } from './message.ts';
-import {
-  CALL_TOOL,
-  FLOW_START,
-  PING_PEER,
-  ROOTS_CHANGED,
-  SET_LOG_LEVEL,
-  TASK_METHODS,
-  TELL_CAPABILITIES,
-} from './methods.ts';
+import { CALL_TOOL, methodsWhere } from './methods.ts';
 
 export const FLOW_VERSION = '0.1.0';
 
@@ -104,12 +96,13 @@ export function isInteraction(method: string): boolean {
   return method.startsWith('interaction.');
 }
 
-const OF_PROTOCOL = new Set([TELL_CAPABILITIES, PING_PEER, SET_LOG_LEVEL, ROOTS_CHANGED]);
+const FOLLOW_UPS: ReadonlySet<string> = new Set(
+  methodsWhere(({ kind, area }) => kind === 'task' || kind === 'meta' || (kind === 'flow' && !area)),
+);
 
 /** Belongs to the protocol, or to a call or session that began with another request. */
 export function isFollowUp(method: string): boolean {
-  if (OF_PROTOCOL.has(method) || TASK_METHODS.has(method)) return true;
-  return isInteraction(method) && method !== FLOW_START;
+  return FOLLOW_UPS.has(method);
 }
 
 /** A peer's MCP Flow declaration, if any. Some put it among the capabilities themselves. */

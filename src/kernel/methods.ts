@@ -74,7 +74,7 @@ type MethodKind =
   | 'ask'
   | 'notice';
 
-interface MethodRow {
+export interface MethodRow {
   readonly kind: MethodKind;
   /** What it lists or uses; a `flow` that has one begins a session. */
   readonly area?: ListArea | 'skills';
@@ -84,8 +84,8 @@ interface MethodRow {
   readonly args?: 'arguments' | 'initialParams';
   /** The server may ask its client before it answers. */
   readonly asks?: true;
-  /** Its result is, or holds, what a server wrote for the model. */
-  readonly content?: true;
+  /** What wrote the text for the model that its result is, or holds. */
+  readonly content?: 'tool' | 'prompt' | 'resource';
   /** It counts for the rates of servers and tools. */
   readonly rated?: true;
   /** It may be sent again after a failure. */
@@ -103,16 +103,16 @@ interface MethodRow {
 }
 
 const list = { kind: 'list', safe: true, quiet: true, impersonal: true, alone: true } as const;
-const use = { kind: 'use', asks: true, content: true, rated: true } as const;
+const use = { kind: 'use', asks: true, rated: true } as const;
 
 const ROWS = {
   [LIST_TOOLS]: { ...list, area: 'tools' },
-  [CALL_TOOL]: { ...use, area: 'tools', named: 'name', args: 'arguments' },
+  [CALL_TOOL]: { ...use, area: 'tools', named: 'name', args: 'arguments', content: 'tool' },
   [LIST_PROMPTS]: { ...list, area: 'prompts' },
-  [GET_PROMPT]: { ...use, area: 'prompts', named: 'name', safe: true },
+  [GET_PROMPT]: { ...use, area: 'prompts', named: 'name', content: 'prompt', safe: true },
   [LIST_RESOURCES]: { ...list, area: 'resources' },
   [LIST_TEMPLATES]: { ...list, area: 'resourceTemplates' },
-  [READ_RESOURCE]: { ...use, area: 'resources', named: 'uri', safe: true },
+  [READ_RESOURCE]: { ...use, area: 'resources', named: 'uri', content: 'resource', safe: true },
   [SUBSCRIBE_RESOURCE]: { kind: 'subscription', area: 'resources', named: 'uri' },
   [UNSUBSCRIBE_RESOURCE]: { kind: 'subscription', area: 'resources', named: 'uri' },
   [READ_DIRECTORY]: { kind: 'use', area: 'skills', named: 'uri' },
@@ -120,8 +120,8 @@ const ROWS = {
   [GET_SKILL]: { kind: 'use', area: 'skills', named: 'uri' },
   [COMPLETE_ARGUMENT]: { kind: 'completion', rated: true, safe: true, quiet: true, alone: true },
 
-  [GET_TASK]: { kind: 'task', content: true, quiet: true },
-  [GET_TASK_RESULT]: { kind: 'task', asks: true, content: true },
+  [GET_TASK]: { kind: 'task', content: 'tool', quiet: true },
+  [GET_TASK_RESULT]: { kind: 'task', asks: true, content: 'tool' },
   [UPDATE_TASK]: { kind: 'task' },
   [CANCEL_TASK]: { kind: 'task' },
   [LIST_TASKS]: { kind: 'task', quiet: true },
@@ -163,10 +163,22 @@ const ROWS = {
 
 type Method = keyof typeof ROWS;
 
+const TABLE: ReadonlyMap<string, MethodRow> = new Map(Object.entries(ROWS));
+
+/** Undefined for a method that is not in the table. */
+export function rowOf(method: string): MethodRow | undefined {
+  return TABLE.get(method);
+}
+
 /** The methods whose rows are like this, in the order of the table. */
-function methodsWhere(isMeant: (row: MethodRow) => unknown): readonly Method[] {
+export function methodsWhere(isMeant: (row: MethodRow) => unknown): readonly Method[] {
   return (Object.keys(ROWS) as Method[]).filter((method) => isMeant(ROWS[method]));
 }
+
+/** What clients send and targets handle. A client that sends what only eras or servers send is as unknown as one that makes up a method. */
+export const REQUEST_METHODS: ReadonlySet<string> = new Set(
+  methodsWhere(({ kind }) => kind !== 'opening' && kind !== 'ask' && kind !== 'notice'),
+);
 
 export const LIST_METHOD_BY_AREA = {
   tools: LIST_TOOLS,
@@ -199,11 +211,11 @@ export const TASK_METHODS: ReadonlySet<string> = new Set(methodsWhere(({ kind })
 export const ONE_TASK_METHODS: ReadonlySet<string> = new Set([...TASK_METHODS].filter((one) => one !== LIST_TASKS));
 
 /** The capability that a client needs for each question of a server. */
-export const CAPABILITY_BY_ASK: Readonly<Record<string, 'elicitation' | 'sampling' | 'roots'>> = dictionary({
-  [ELICIT_INPUT]: 'elicitation',
-  [SAMPLE_MESSAGE]: 'sampling',
-  [LIST_ROOTS]: 'roots',
-});
+export const CAPABILITY_BY_ASK: Readonly<Record<string, 'elicitation' | 'sampling' | 'roots'>> = dictionary(
+  Object.fromEntries(
+    Object.entries<MethodRow>(ROWS).flatMap(([method, { capability }]) => (capability ? [[method, capability]] : [])),
+  ),
+);
 
 /**
  * Notifications about a connection or its requests, in any dialect. They are never passed on: one client could cancel
@@ -222,5 +234,14 @@ export const WIRE_NOTIFICATIONS: ReadonlySet<string> = new Set([
 
 /** Whether the protocol knows this only as a request. Without an id it has no meaning, but a careless server may act on it. */
 export function isRequestMethod(method: string): boolean {
-  return /^(?:tools|prompts|resources|completion|tasks|logging)\/|^interaction\./.test(method);
+  return REQUEST_METHODS.has(method) ? method !== ROOTS_CHANGED : NAMESPACES.has(namespaceOf(method));
+}
+
+/** An era may have methods that the table does not know, under the same words. */
+const NAMESPACES: ReadonlySet<string> = new Set(
+  [...REQUEST_METHODS].flatMap((one) => (one === ROOTS_CHANGED ? [] : namespaceOf(one) || [])),
+);
+
+function namespaceOf(method: string): string {
+  return method.slice(0, method.search(/[/.]/) + 1);
 }

@@ -4,24 +4,18 @@ import { dictionary } from './containers/dictionary.ts';
 import { GatewayError } from './base/errors.ts';
 import { isObject } from './message.ts';
 import type { JsonObject } from './message.ts';
-import {
-  CALL_TOOL,
-  COMPLETE_ARGUMENT,
-  FLOW_START,
-  GET_PROMPT,
-  READ_RESOURCE,
-  SUBSCRIBE_RESOURCE,
-  UNSUBSCRIBE_RESOURCE,
-} from './methods.ts';
+import { COMPLETE_ARGUMENT, methodsWhere, rowOf } from './methods.ts';
 
-const NAMED_BY: Readonly<Record<string, string>> = dictionary({
-  [CALL_TOOL]: 'name',
-  [GET_PROMPT]: 'name',
-  [FLOW_START]: 'toolName',
-  [READ_RESOURCE]: 'uri',
-  [SUBSCRIBE_RESOURCE]: 'uri',
-  [UNSUBSCRIBE_RESOURCE]: 'uri',
-});
+const NAMED_BY: Readonly<Record<string, string | undefined>> = dictionary(
+  Object.fromEntries(methodsWhere(({ named }) => named).map((method) => [method, rowOf(method)!.named])),
+);
+
+/** What kind of thing a request names in its params. A completion is not among them: its reference says what it is about. */
+export function kindNamedBy(method: string): 'tool' | 'prompt' | 'resource' | undefined {
+  const row = rowOf(method);
+  if (row?.named === undefined) return undefined;
+  return row.area === 'tools' ? 'tool' : row.area === 'prompts' ? 'prompt' : 'resource';
+}
 
 /** The name of a tool or prompt, or a URI, as far as the request has one. */
 export function nameIn(method: string, params: JsonObject): string | undefined {

@@ -2,23 +2,15 @@
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { fieldOf } from '../../kernel/raw/raw-object.ts';
 import type { OriginOf, Step, StepExchange } from '../../kernel/step.ts';
-import { CALL_TOOL, ELICIT_INPUT, GET_PROMPT, READ_RESOURCE } from '../../kernel/methods.ts';
+import { CALL_METHODS, ELICIT_INPUT, rowOf } from '../../kernel/methods.ts';
 import { resultIn } from '../../gateway/chain/outcome.ts';
-import { dictionary } from '../../kernel/containers/dictionary.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { createCliLog } from '../terminal/cli-log.ts';
 
-/** What each method calls. */
-const CALLS: Record<string, { kind: string; area: Parameters<OriginOf>[0] }> = dictionary({
-  [CALL_TOOL]: { kind: 'tool', area: 'tools' },
-  [GET_PROMPT]: { kind: 'prompt', area: 'prompts' },
-  [READ_RESOURCE]: { kind: 'resource', area: 'resources' },
-});
-
 interface LoggedCall {
   readonly method: string;
-  readonly params: { name?: unknown; uri?: unknown };
+  readonly params: { readonly name?: unknown; readonly uri?: unknown; readonly toolName?: unknown };
   readonly server?: string | undefined;
 }
 
@@ -41,7 +33,7 @@ export class CallLog {
     return {
       name: 'log-calls',
       seesStarts: true,
-      methods: Object.keys(CALLS),
+      methods: [...CALL_METHODS],
       handle: async (exchange, next, _lookUp, originOf) => {
         const serverOf = () => ownerOf(exchange, originOf);
         const tell = this.#lineOf(exchange, serverOf);
@@ -61,7 +53,7 @@ export class CallLog {
     work: () => T | Promise<T>,
     { resultOf, serverOf }: CallLogOptions<T>,
   ): Promise<T> {
-    if (CALLS[exchange.method] === undefined) return work();
+    if (!CALL_METHODS.has(exchange.method)) return work();
     const tell = this.#lineOf(exchange, serverOf);
     try {
       const value = await work();
@@ -75,20 +67,22 @@ export class CallLog {
   }
 
   #lineOf(exchange: LoggedCall, serverOf: CallLogOptions<never>['serverOf']): (outcome: string) => void {
-    const { kind } = CALLS[exchange.method]!;
+    const { content, named } = rowOf(exchange.method)!;
     const start = performance.now();
     return (outcome) => {
-      const { name, uri } = exchange.params;
       const ms = Math.round(performance.now() - start);
-      this.#log.info({ server: exchange.server ?? serverOf(), [kind]: name ?? uri, ms, outcome }, 'call');
+      this.#log.info(
+        { server: exchange.server ?? serverOf(), [content!]: exchange.params[named!], ms, outcome },
+        'call',
+      );
     };
   }
 }
 
 function ownerOf(exchange: StepExchange, originOf: OriginOf | undefined): string | undefined {
-  const { area } = CALLS[exchange.method]!;
-  const named = area === 'resources' ? exchange.params.uri : exchange.params.name;
-  return (typeof named === 'string' ? originOf?.(area, named)?.server : undefined) ?? exchange.owner;
+  const { content, named } = rowOf(exchange.method)!;
+  const name = exchange.params[named!];
+  return (typeof name === 'string' ? originOf?.(`${content!}s`, name)?.server : undefined) ?? exchange.owner;
 }
 
 function outcomeOf(thrown: unknown): string {

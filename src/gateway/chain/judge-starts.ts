@@ -10,7 +10,7 @@ import { toPlayAsCall } from '../../kernel/flow/play-as-call.ts';
 import { isObject, readOptionalObject, readString } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { LookUp, Next, OriginOf, Outcome, Step, StepExchange } from '../../kernel/step.ts';
-import { CALL_TOOL, FLOW_BACK, FLOW_EDIT, FLOW_RESPOND, FLOW_START, FLOW_STATE } from '../../kernel/methods.ts';
+import { CALL_TOOL, FLOW_START, FLOW_STATE, methodsWhere } from '../../kernel/methods.ts';
 import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { listAllEntries } from './list-entries.ts';
@@ -25,7 +25,7 @@ interface Judging {
 }
 
 /** Requests that let a tool run on. */
-const CONTINUING: readonly string[] = [FLOW_RESPOND, FLOW_EDIT, FLOW_BACK];
+const CONTINUING: readonly string[] = methodsWhere(({ continues }) => continues);
 const JUDGED: ReadonlySet<string> = new Set([FLOW_START, ...CONTINUING]);
 /** Errors of MCP Flow: not found, expired, already cancelled. */
 const GONE: readonly number[] = [-32001, -32002, -32006];

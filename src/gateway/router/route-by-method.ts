@@ -4,23 +4,7 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
-import {
-  AREA_BY_LIST_METHOD,
-  CALL_TOOL,
-  CANCEL_TASK,
-  COMPLETE_ARGUMENT,
-  GET_PROMPT,
-  GET_SKILL,
-  GET_TASK,
-  GET_TASK_RESULT,
-  LIST_SKILLS,
-  LIST_TASKS,
-  READ_DIRECTORY,
-  READ_RESOURCE,
-  SUBSCRIBE_RESOURCE,
-  UNSUBSCRIBE_RESOURCE,
-  UPDATE_TASK,
-} from '../../kernel/methods.ts';
+import { rowOf } from '../../kernel/methods.ts';
 import type { ListArea } from '../../kernel/methods.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { SERVER_KEY } from '../../kernel/target.ts';
@@ -36,31 +20,22 @@ import { publishTask, routeTask } from './route-task.ts';
 import type { PublicIds } from './public-ids.ts';
 
 export async function routeByMethod(exchange: Exchange, catalogs: Catalogs, ids: PublicIds): Promise<ResultObject> {
-  const { method } = exchange;
-  const area = AREA_BY_LIST_METHOD.get(method);
-  if (area) return listPage(exchange, catalogs, area);
-  switch (method) {
-    case CALL_TOOL: {
-      const { member, result } = await byName(exchange, catalogs, 'tools');
-      return publishTask(exchange, member, ids, result);
-    }
-    case GET_PROMPT:
-      return (await byName(exchange, catalogs, 'prompts')).result;
-    case READ_RESOURCE:
-    case SUBSCRIBE_RESOURCE:
-    case UNSUBSCRIBE_RESOURCE:
+  const { kind, area } = rowOf(exchange.method) ?? {};
+  if (area === 'skills') return routeSkills(exchange, catalogs);
+  switch (kind) {
+    case 'list':
+      return listPage(exchange, catalogs, area!);
+    case 'use':
+    case 'subscription':
+      if (area === 'tools') {
+        const { member, result } = await byName(exchange, catalogs, area);
+        return publishTask(exchange, member, ids, result);
+      }
+      if (area === 'prompts') return (await byName(exchange, catalogs, area)).result;
       return routeResource(exchange, catalogs);
-    case COMPLETE_ARGUMENT:
+    case 'completion':
       return complete(exchange, catalogs);
-    case LIST_SKILLS:
-    case GET_SKILL:
-    case READ_DIRECTORY:
-      return routeSkills(exchange, catalogs);
-    case GET_TASK:
-    case GET_TASK_RESULT:
-    case UPDATE_TASK:
-    case CANCEL_TASK:
-    case LIST_TASKS:
+    case 'task':
       return routeTask(exchange, catalogs.members, ids);
     default:
       return routeCustom(exchange, catalogs);

@@ -13,13 +13,12 @@ import {
   AREA_BY_LIST_METHOD,
   CALL_TOOL,
   COMPLETE_ARGUMENT,
-  FLOW_START,
-  GET_PROMPT,
   TASK_METHODS,
   TELL_CAPABILITIES,
+  rowOf,
 } from '../../kernel/methods.ts';
 import type { ListArea } from '../../kernel/methods.ts';
-import { readRef } from '../../kernel/named-thing.ts';
+import { kindNamedBy, nameIn, readRef } from '../../kernel/named-thing.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Log } from '../../kernel/base/log.ts';
@@ -340,17 +339,16 @@ function isStarting({ target }: Member): boolean {
 }
 
 /** The name of the tool or prompt that a request is about. */
-function namedIn(method: string, { name, toolName, ref }: JsonObject): string | undefined {
-  let named: unknown;
-  if (method === CALL_TOOL || method === GET_PROMPT) named = name;
-  else if (method === FLOW_START) named = toolName;
-  else if (method === COMPLETE_ARGUMENT && isObject(ref) && ref.type === 'ref/prompt') named = ref.name;
-  return typeof named === 'string' ? named : undefined;
+function namedIn(method: string, params: JsonObject): string | undefined {
+  if (method === CALL_TOOL) return typeof params.name === 'string' ? params.name : undefined; // most requests
+  if (method === COMPLETE_ARGUMENT && (!isObject(params.ref) || params.ref.type !== 'ref/prompt')) return undefined;
+  const kind = kindNamedBy(method);
+  return kind === 'tool' || kind === 'prompt' || method === COMPLETE_ARGUMENT ? nameIn(method, params) : undefined;
 }
 
 /** What such a name belongs to. */
 function areaOf(method: string): keyof AreaNames {
-  return method === GET_PROMPT || method === COMPLETE_ARGUMENT ? 'prompts' : 'tools';
+  return method === CALL_TOOL || kindNamedBy(method) === 'tool' ? 'tools' : 'prompts';
 }
 
 /** A reference that is not clear is not routed while something judges it. */
@@ -362,8 +360,8 @@ function uriIn({ method, params }: Exchange): unknown {
 
 function setName(exchange: Exchange, name: string): void {
   const { params } = exchange;
-  if (exchange.method === COMPLETE_ARGUMENT) exchange.params = { ...params, ref: { ...(params.ref as object), name } };
-  else exchange.params = { ...params, [exchange.method === FLOW_START ? 'toolName' : 'name']: name };
+  const { named } = rowOf(exchange.method)!;
+  exchange.params = named ? { ...params, [named]: name } : { ...params, ref: { ...(params.ref as object), name } };
 }
 
 /** The placeholder name of a target that is not known yet. */

@@ -11,14 +11,11 @@ import {
   CALL_TOOL,
   FLOW_ACKNOWLEDGE,
   FLOW_START,
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  LIST_TEMPLATES,
+  LIST_METHODS,
   LIST_TOOLS,
-  SUBSCRIBE_RESOURCE,
   TASK_METHODS,
   TELL_CAPABILITIES,
-  UNSUBSCRIBE_RESOURCE,
+  methodsWhere,
 } from '../../kernel/methods.ts';
 import { pages } from '../../kernel/pages.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
@@ -94,17 +91,13 @@ export class RequestDispatcher {
     const list: AnswerMethod = (exchange, { view }) => this.#checked(exchange, this.#call(exchange), view);
     const subscription: AnswerMethod = (exchange) =>
       this.#connections.home(exchange.client).handleSubscription(exchange);
-    const answers = new Map<string, AnswerMethod>([
-      // Only for the call that opens the server; later ones take the short way in #answer.
-      [CALL_TOOL, (exchange, server) => this.#callTool(exchange, server)],
-      [LIST_TOOLS, (exchange, server) => this.#listTools(exchange, server)],
-      [LIST_PROMPTS, list],
-      [LIST_RESOURCES, list],
-      [LIST_TEMPLATES, list],
-      [SUBSCRIBE_RESOURCE, subscription],
-      [UNSUBSCRIBE_RESOURCE, subscription],
-      [FLOW_START, (exchange) => flow.handle(withLanguages(exchange))],
-    ]);
+    const answers = new Map<string, AnswerMethod>();
+    for (const method of LIST_METHODS) answers.set(method, list);
+    for (const method of methodsWhere(({ kind }) => kind === 'subscription')) answers.set(method, subscription);
+    // Only for the call that opens the server; later ones take the short way in #answer.
+    answers.set(CALL_TOOL, (exchange, server) => this.#callTool(exchange, server));
+    answers.set(LIST_TOOLS, (exchange, server) => this.#listTools(exchange, server));
+    answers.set(FLOW_START, (exchange) => flow.handle(withLanguages(exchange)));
     for (const method of TASK_METHODS) answers.set(method, (exchange, { view }) => tasks.handle(exchange, view));
     return answers;
   }

@@ -2,7 +2,7 @@
 // answer is here. After a login or a visit to a page the call is repeated; a call that must run as a task is sent again as one.
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
-import { CALL_METHODS, CALL_TOOL, GET_TASK_RESULT, ONE_TASK_METHODS } from '../../kernel/methods.ts';
+import { CALL_TOOL, ONE_TASK_METHODS, methodsWhere } from '../../kernel/methods.ts';
 import { RawObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../kernel/server-view.ts';
@@ -53,7 +53,7 @@ export interface ServerCallOptions {
 }
 
 /** Methods during which a handshake server may ask. */
-const MAY_ASK = new Set([...CALL_METHODS, GET_TASK_RESULT]);
+const MAY_ASK = new Set<string>(methodsWhere(({ asks }) => asks));
 
 const NO_OPTIONS: ServerCallOptions = {};
 /** How often a call may have its user log in: the second time with more scopes. */

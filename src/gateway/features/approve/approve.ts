@@ -5,7 +5,7 @@ import { toPlayAsCall } from '../../../kernel/flow/play-as-call.ts';
 import { readString } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { Step, StepExchange } from '../../../kernel/step.ts';
-import { CALL_TOOL, FLOW_START, LIST_TOOLS } from '../../../kernel/methods.ts';
+import { CALL_TOOL, LIST_TOOLS, RUN_METHODS } from '../../../kernel/methods.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -59,7 +59,7 @@ export function approveBy(rule: Judge, asking: ApprovalsOptions = DEFAULTS): Ste
   return {
     name: 'approve',
     toolRules: rule.rules,
-    methods: [LIST_TOOLS, CALL_TOOL, FLOW_START],
+    methods: [LIST_TOOLS, ...Object.keys(RUN_METHODS)],
     onChange: (change) => tools.hear(change),
     handle: async function approve(exchange, next, lookUp, originOf) {
       if (exchange.method === LIST_TOOLS) {

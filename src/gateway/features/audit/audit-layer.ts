@@ -9,22 +9,7 @@ import { TargetLayer, readSuspended, hasEnded } from '../../../kernel/target.ts'
 import type { HandleResult, Target, TaskState } from '../../../kernel/target.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
-import {
-  COMPLETE_ARGUMENT,
-  DISCOVER_SERVER,
-  FLOW_STATE,
-  GET_TASK,
-  INITIALIZE,
-  LISTEN_FOR_CHANGES,
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  LIST_TASKS,
-  LIST_TEMPLATES,
-  LIST_TOOLS,
-  PING_PEER,
-  SET_LOG_LEVEL,
-  TELL_CAPABILITIES,
-} from '../../../kernel/methods.ts';
+import { methodsWhere } from '../../../kernel/methods.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import { loggedPrincipal } from '../../../kernel/base/anonymous.ts';
@@ -34,22 +19,7 @@ import { LinkedList, LinkedNode } from '../../../kernel/containers/linked-list.t
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 
 /** Requests that only look. Everything else is recorded, methods that only a server knows included. */
-const QUIET: ReadonlySet<string> = new Set([
-  TELL_CAPABILITIES,
-  COMPLETE_ARGUMENT,
-  INITIALIZE,
-  FLOW_STATE,
-  SET_LOG_LEVEL,
-  PING_PEER,
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  LIST_TEMPLATES,
-  DISCOVER_SERVER,
-  LISTEN_FOR_CHANGES,
-  GET_TASK,
-  LIST_TASKS,
-  LIST_TOOLS,
-]);
+const QUIET: ReadonlySet<string> = new Set(methodsWhere(({ quiet }) => quiet));
 
 interface AuditLayerOptions {
   record: RecordAudit;

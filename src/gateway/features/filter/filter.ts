@@ -4,17 +4,8 @@ import { isGatewayTool } from '../../../kernel/gateway-tool.ts';
 import type { Step, LookUp, Next, OriginOf, Outcome, StepExchange, StepFunction } from '../../../kernel/step.ts';
 import { isObject } from '../../../kernel/message.ts';
 import { readRef } from '../../../kernel/named-thing.ts';
-import {
-  COMPLETE_ARGUMENT,
-  GET_SKILL,
-  LIST_RESOURCES,
-  LIST_SKILLS,
-  LIST_TEMPLATES,
-  READ_DIRECTORY,
-  READ_RESOURCE,
-  SUBSCRIBE_RESOURCE,
-  UNSUBSCRIBE_RESOURCE,
-} from '../../../kernel/methods.ts';
+import { COMPLETE_ARGUMENT, LIST_RESOURCES, LIST_TEMPLATES, methodsWhere, rowOf } from '../../../kernel/methods.ts';
+import type { MethodRow } from '../../../kernel/methods.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { withDefaults } from '../../chain/step-options.ts';
 import { mapNamesByMethod, byMethod } from '../../chain/map-names.ts';
@@ -103,6 +94,14 @@ interface List {
   key: string;
 }
 
+function isResourceList({ kind, area }: MethodRow): boolean {
+  return kind === 'list' && area !== 'tools' && area !== 'prompts';
+}
+
+function toList({ area }: MethodRow): List {
+  return { area: area!, key: area === 'resourceTemplates' ? 'uriTemplate' : 'uri' };
+}
+
 /**
  * Filters resources: lists, reads, subscriptions, completion and notifications. A request is checked twice: as it is written, and again with the
  * server and URI that it is routed to (`resourceGuard`). `named` handles tools and prompts.
@@ -132,18 +131,16 @@ function filterResources({ handlers, ...named }: MethodStep, isAllowed: UriRule)
     const isShown = (value: string): boolean => passes(expandTemplate(template, completedArguments(params, value)));
     return admit(template, async () => withValues(await (named ? named(...step) : next()), isShown), step);
   };
+  const lists = Object.fromEntries(
+    methodsWhere(isResourceList).map((method) => [method, list(toList(rowOf(method)!))]),
+  );
+  const uses = Object.fromEntries(methodsWhere(({ named: by }) => by === 'uri').map((method) => [method, use]));
   return {
     ...named,
     ...byMethod({
       ...handlers,
-      [LIST_RESOURCES]: list({ area: 'resources', key: 'uri' }),
-      [LIST_TEMPLATES]: list({ area: 'resourceTemplates', key: 'uriTemplate' }),
-      [READ_RESOURCE]: use,
-      [SUBSCRIBE_RESOURCE]: use,
-      [UNSUBSCRIBE_RESOURCE]: use,
-      [READ_DIRECTORY]: use,
-      [LIST_SKILLS]: list({ area: 'skills', key: 'uri' }),
-      [GET_SKILL]: use,
+      ...lists,
+      ...uses,
       [COMPLETE_ARGUMENT]: complete,
     }),
     onChange(change, originOf) {

@@ -2,9 +2,9 @@
 // definitions are pinned.
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
-import { nameIn, readRef } from '../../../kernel/named-thing.ts';
+import { kindNamedBy, nameIn, readRef } from '../../../kernel/named-thing.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';
-import { CALL_TOOL, COMPLETE_ARGUMENT, FLOW_START, GET_PROMPT } from '../../../kernel/methods.ts';
+import { COMPLETE_ARGUMENT } from '../../../kernel/methods.ts';
 import type { CheckedLists, CheckedListsOptions } from './checked-lists.ts';
 import type { PinnedLists, PinnedListsOptions } from '../pins/pinned-lists.ts';
 
@@ -124,8 +124,9 @@ export class DefinitionChecks {
 }
 
 function areaUsedBy(method: string): CalledArea | undefined {
-  if (method === CALL_TOOL || method === FLOW_START) return 'tools';
-  return method === GET_PROMPT || method === COMPLETE_ARGUMENT ? 'prompts' : undefined;
+  if (method === COMPLETE_ARGUMENT) return 'prompts';
+  const kind = kindNamedBy(method);
+  return kind === 'tool' || kind === 'prompt' ? `${kind}s` : undefined;
 }
 
 function nameUsedBy({ method, params }: Exchange): string | undefined {

@@ -3,30 +3,7 @@
 import type { Exchange } from '../../../kernel/exchange.ts';
 import { TargetLayer } from '../../../kernel/target.ts';
 import type { Change, HandleResult, Target, Watcher } from '../../../kernel/target.ts';
-import {
-  CALL_TOOL,
-  CANCEL_TASK,
-  COMPLETE_ARGUMENT,
-  FLOW_CANCEL,
-  FLOW_RESPOND,
-  FLOW_START,
-  FLOW_STATE,
-  GET_PROMPT,
-  GET_TASK,
-  GET_TASK_RESULT,
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  LIST_TASKS,
-  LIST_TEMPLATES,
-  LIST_TOOLS,
-  PING_PEER,
-  READ_RESOURCE,
-  SET_LOG_LEVEL,
-  SUBSCRIBE_RESOURCE,
-  TELL_CAPABILITIES,
-  UNSUBSCRIBE_RESOURCE,
-  UPDATE_TASK,
-} from '../../../kernel/methods.ts';
+import { REQUEST_METHODS } from '../../../kernel/methods.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import { TEXT_TYPE, writeFamilies } from '../../../kernel/base/metric.ts';
@@ -233,34 +210,9 @@ interface Labelled<T> {
 
 type Branch<T> = Map<string, Branch<T> | T>;
 
-const METHODS = new Set([
-  TELL_CAPABILITIES,
-  COMPLETE_ARGUMENT,
-  FLOW_CANCEL,
-  FLOW_STATE,
-  FLOW_RESPOND,
-  FLOW_START,
-  SET_LOG_LEVEL,
-  PING_PEER,
-  GET_PROMPT,
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  READ_RESOURCE,
-  SUBSCRIBE_RESOURCE,
-  LIST_TEMPLATES,
-  UNSUBSCRIBE_RESOURCE,
-  CANCEL_TASK,
-  GET_TASK,
-  LIST_TASKS,
-  GET_TASK_RESULT,
-  UPDATE_TASK,
-  CALL_TOOL,
-  LIST_TOOLS,
-]);
-
-/** Methods outside the protocol count as `other`. */
+/** What is not in the method table counts as `other`: clients could make up any number of names. */
 export function toMethodLabel(method: string): string {
-  return METHODS.has(method) ? method : 'other';
+  return REQUEST_METHODS.has(method) ? method : 'other';
 }
 
 /** `tool_error`: the tool ran and reported a failure. */

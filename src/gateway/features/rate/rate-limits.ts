@@ -8,14 +8,7 @@ import type { Layer, HandleResult, Target } from '../../../kernel/target.ts';
 import { callerOfClient } from '../../../kernel/exchange.ts';
 import type { Exchange } from '../../../kernel/exchange.ts';
 import { isFollowUp } from '../../../kernel/interaction.ts';
-import {
-  CALL_TOOL,
-  COMPLETE_ARGUMENT,
-  FLOW_START,
-  GET_PROMPT,
-  READ_RESOURCE,
-  RUN_METHODS,
-} from '../../../kernel/methods.ts';
+import { REQUEST_METHODS, RUN_METHODS, methodsWhere } from '../../../kernel/methods.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -136,8 +129,11 @@ class CallerRate extends TargetLayer {
   }
 }
 
-/** Calls that a server gets; lists are its gateway's, and follow-ups belong to a call. */
-const COUNTED = new Set([CALL_TOOL, FLOW_START, GET_PROMPT, READ_RESOURCE, COMPLETE_ARGUMENT]);
+/**
+ * Not what a server gets besides calls: lists are its gateway's, and follow-ups belong to a call. A method that nobody knows may do
+ * anything, and counts.
+ */
+const UNCOUNTED = new Set<string>(methodsWhere(({ rated }) => !rated).filter((method) => REQUEST_METHODS.has(method)));
 
 class RatedServer extends TargetLayer {
   readonly #rates: ServerRates;
@@ -148,7 +144,7 @@ class RatedServer extends TargetLayer {
   }
 
   override handle(exchange: Exchange): HandleResult {
-    if (COUNTED.has(exchange.method) && exchange.resumed?.state === undefined) this.#rates.take(exchange);
+    if (!UNCOUNTED.has(exchange.method) && exchange.resumed?.state === undefined) this.#rates.take(exchange);
     return this.target.handle(exchange);
   }
 }

@@ -1,14 +1,7 @@
 // Retries requests that are safe to repeat when a server is unavailable: lists, reads, prompts, completion, and tools annotated
 // as read-only or idempotent. The pauses are random and grow; the number of attempts is limited.
 import type { LookUp, Step, StepExchange } from '../../../kernel/step.ts';
-import {
-  CALL_TOOL,
-  COMPLETE_ARGUMENT,
-  GET_PROMPT,
-  LIST_METHODS,
-  LIST_TOOLS,
-  READ_RESOURCE,
-} from '../../../kernel/methods.ts';
+import { CALL_TOOL, LIST_TOOLS, methodsWhere } from '../../../kernel/methods.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { pause } from '../../../kernel/base/timing.ts';
@@ -29,7 +22,7 @@ export interface RetryOptions {
 }
 
 const DEFAULTS = { attempts: 3, delayMs: 500, maxDelayMs: 10_000, clock: systemClock, random: Math.random };
-const SAFE = [READ_RESOURCE, GET_PROMPT, COMPLETE_ARGUMENT];
+const SAFE = methodsWhere(({ safe }) => safe);
 
 /**
  * Repeats what is safe to repeat when a server is in trouble.
@@ -48,7 +41,7 @@ export function retry(options: RetryOptions = {}): Step {
   return {
     name: 'retry',
     seesStarts: true,
-    methods: [...LIST_METHODS, ...SAFE, CALL_TOOL],
+    methods: [...SAFE, CALL_TOOL],
     repeats: true,
     onChange: (change) => tools.hear(change),
     handle: async function retry(exchange, next, lookUp) {

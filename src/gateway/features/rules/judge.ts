@@ -1,6 +1,7 @@
 // The one function that judges, for lists and calls. It sees what will run: the server, its own name for the thing, the method and the
 // arguments, and never the path, the era or the spelling that a client used.
-// 1. The first rule with an effect that matches decides; if none does, it is allowed.
+// 1. The first rule with an effect that matches decides; if none does, it is allowed. A method that is not in the method table needs a rule that
+//    allows it: what it does is not known, and it may be what rules forbid tools to do.
 // 2. What is unknown (the server of a custom method, the arguments in a list) is matched by rules that restrict, and not by rules that allow.
 // 3. A list shows what some arguments make callable.
 import type { RuleDecision } from '../../../kernel/audit.ts';
@@ -9,6 +10,7 @@ import type { ClientView } from '../../../kernel/exchange.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { Origin } from '../../../kernel/step.ts';
+import { REQUEST_METHODS } from '../../../kernel/methods.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { toShortName } from '../../../kernel/base/short-name.ts';
@@ -58,7 +60,7 @@ interface JudgeOptions {
 }
 
 export interface RuleJudgement {
-  /** Undefined: no rule matches, so it is allowed. */
+  /** Undefined: it is allowed, since no rule matches. */
   decision: RuleDecision | undefined;
   /** What using it means for later calls. */
   marks: readonly RuleMark[];
@@ -86,7 +88,7 @@ type Truth = boolean | 'maybe' | 'failed' | 'endless';
 
 const MAX_KNOWN = 10_000;
 const NO_MARKS: readonly RuleMark[] = [];
-/** A URI that can be read in several ways is not judged by its text. */
+/** A URI that can be read in several ways is not judged by its text, and an unknown method not by its name alone. */
 const UNCLEAR: RuleDecision = { rule: 'rules', effect: 'deny' };
 
 export class RuleJudge {
@@ -121,7 +123,7 @@ export class RuleJudge {
       if (truth === true) return rule.decision;
       if (truth === 'maybe' && decidesMaybe(rule, judged.use)) return rule.decision;
     }
-    return undefined;
+    return isKnown(judged.use) ? undefined : UNCLEAR;
   }
 
   #caseOf(use: Use, client: ClientView): Case | 'unclear' {
@@ -220,6 +222,11 @@ export function toForbidden({ isUnjudged }: RuleDecision, what: string): Gateway
 /** Whether it may be used, perhaps after a question. */
 export function mayBeUsed(decision: RuleDecision | undefined): boolean {
   return decision === undefined || decision.effect === 'allow' || decision.effect === 'ask';
+}
+
+/** Whether it is known what it does. */
+function isKnown({ kind, method }: Use): boolean {
+  return kind !== 'other' || REQUEST_METHODS.has(method);
 }
 
 /** Whether the rules for it are found by its name, once. */

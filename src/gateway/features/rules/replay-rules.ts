@@ -2,7 +2,6 @@
 // caller's groups and scopes, or the claims about its tool; a decision that depends on them names them.
 import type { RuleDecision } from '../../../kernel/audit.ts';
 import type { ClientView } from '../../../kernel/exchange.ts';
-import { CALL_TOOL, FLOW_START, GET_PROMPT, READ_RESOURCE, SUBSCRIBE_RESOURCE } from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Expression } from './expression.ts';
 import { RuleJudge } from './judge.ts';
@@ -12,6 +11,7 @@ import type { ReadyRule } from './read-rules.ts';
 import { RuleHistory } from './rule-history.ts';
 import type { RuleOptions } from './rule.ts';
 import { compileAll, USED_BY } from './rules-step.ts';
+import { kindNamedBy } from '../../../kernel/named-thing.ts';
 
 export interface PastCall {
   atMs: number;
@@ -110,7 +110,7 @@ function withoutUnknown(rule: ReadyRule, unknown: readonly string[]): ReadyRule 
 }
 
 function toUse({ server, method, name }: PastCall): Use {
-  const kind = KIND_OF[method] ?? 'other';
+  const kind = kindNamedBy(method) ?? 'other';
   return {
     kind,
     name,
@@ -120,11 +120,3 @@ function toUse({ server, method, name }: PastCall): Use {
     args: {},
   };
 }
-
-const KIND_OF: Readonly<Record<string, 'tool' | 'prompt' | 'resource' | undefined>> = {
-  [CALL_TOOL]: 'tool',
-  [FLOW_START]: 'tool',
-  [GET_PROMPT]: 'prompt',
-  [READ_RESOURCE]: 'resource',
-  [SUBSCRIBE_RESOURCE]: 'resource',
-};

@@ -9,22 +9,19 @@ import { isObject, readString } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import {
   CALL_TOOL,
-  COMPLETE_ARGUMENT,
   FLOW_START,
   GET_PROMPT,
-  GET_SKILL,
   LIST_METHOD_BY_AREA,
-  READ_DIRECTORY,
   READ_RESOURCE,
-  SUBSCRIBE_RESOURCE,
-  UNSUBSCRIBE_RESOURCE,
+  RUN_METHODS,
+  rowOf,
 } from '../../../kernel/methods.ts';
 import { isFollowUp } from '../../../kernel/interaction.ts';
 import { toPlayAsCall } from '../../../kernel/flow/play-as-call.ts';
 import { isGatewayTool } from '../../../kernel/gateway-tool.ts';
 import { SERVER_KEY } from '../../../kernel/target.ts';
 import type { Change } from '../../../kernel/target.ts';
-import { readRef } from '../../../kernel/named-thing.ts';
+import { kindNamedBy, readRef } from '../../../kernel/named-thing.ts';
 import { dictionary } from '../../../kernel/containers/dictionary.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
@@ -118,25 +115,14 @@ class Ruling implements RulesStep {
 
   readonly handle: StepFunction = (exchange, next, lookUp, originOf) => {
     const around = { lookUp, originOf };
-    switch (exchange.method) {
-      case CALL_TOOL:
-        return this.#named('tool', readString(exchange.params, 'name'), { exchange, next, around });
-      case FLOW_START:
-        return this.#named('tool', readString(exchange.params, 'toolName'), { exchange, next, around });
-      case GET_PROMPT:
-        return this.#named('prompt', readString(exchange.params, 'name'), { exchange, next, around });
-      case READ_RESOURCE:
-      case SUBSCRIBE_RESOURCE:
-      case UNSUBSCRIBE_RESOURCE:
-      case READ_DIRECTORY:
-      case GET_SKILL:
-        return this.#resources.handle(readString(exchange.params, 'uri'), exchange, next, around);
-      case COMPLETE_ARGUMENT:
-        return this.#complete(exchange, next, around);
-      default:
-        if (LISTS[exchange.method]) return this.#list(exchange, next, around);
-        return isFollowUp(exchange.method) ? this.#goOn(exchange, next) : this.#custom(exchange, next);
-    }
+    const { method, params } = exchange;
+    const row = rowOf(method);
+    const kind = kindNamedBy(method);
+    if (kind === 'resource') return this.#resources.handle(readString(params, row!.named!), exchange, next, around);
+    if (kind) return this.#named(kind, readString(params, row!.named!), { exchange, next, around });
+    if (row?.kind === 'completion') return this.#complete(exchange, next, around);
+    if (LISTS[method]) return this.#list(exchange, next, around);
+    return isFollowUp(method) ? this.#goOn(exchange, next) : this.#custom(exchange, next);
   };
 
   #named(kind: Kind, name: string, { exchange, next, around }: RuledRequest) {
@@ -166,7 +152,7 @@ class Ruling implements RulesStep {
   ): Use {
     const { method, params } = exchange;
     const origin = around.originOf?.(`${kind}s`, name) ?? { server: exchange.owner ?? '', name };
-    const args = (method === FLOW_START ? params.initialParams : params.arguments) ?? {};
+    const args = params[RUN_METHODS[method]?.args ?? 'arguments'] ?? {};
     return { kind, origin, name, method: USED_BY[kind as 'tool'], asked: method, args, annotations };
   }
 

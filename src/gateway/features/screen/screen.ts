@@ -6,14 +6,7 @@ import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { Outcome, Step, StepExchange } from '../../../kernel/step.ts';
 import type { Ask } from '../../../kernel/exchange.ts';
 import { nameIn } from '../../../kernel/named-thing.ts';
-import {
-  CALL_TOOL,
-  ELICIT_INPUT,
-  GET_PROMPT,
-  GET_TASK,
-  GET_TASK_RESULT,
-  READ_RESOURCE,
-} from '../../../kernel/methods.ts';
+import { ELICIT_INPUT, methodsWhere, rowOf } from '../../../kernel/methods.ts';
 import { systemClock, DeadlineList } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
@@ -79,7 +72,7 @@ export function screen(options: ScreenOptions = {}): Step {
   const screening = new Screening({ by, results }, { ms: timeoutMs, extend: false, alarms: new DeadlineList(clock) });
   return {
     name: 'screen',
-    methods: [CALL_TOOL, GET_TASK_RESULT, GET_TASK, READ_RESOURCE, GET_PROMPT],
+    methods: methodsWhere(({ content }) => content),
     handle: async function screen(exchange, next) {
       if (exchange.ownTool !== undefined && exchange.ownTool.name === exchange.params.name) return next();
       let outcome: Outcome;
@@ -165,7 +158,7 @@ function toContext({ method, params, server, owner, client }: StepExchange): Scr
 /** Models read results better than errors; other requests have no results that say no. */
 function refused(reason: string, exchange: StepExchange): JsonObject {
   const error = toError(reason, exchange);
-  if (exchange.method === READ_RESOURCE || exchange.method === GET_PROMPT) throw error;
+  if (rowOf(exchange.method)?.content !== 'tool') throw error;
   return { content: [{ type: 'text', text: `${error.message}. It was done; do not try again.` }], isError: true };
 }
 

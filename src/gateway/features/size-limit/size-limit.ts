@@ -4,7 +4,7 @@ import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { RawObject } from '../../../kernel/raw/raw-object.ts';
 import type { Step } from '../../../kernel/step.ts';
-import { CALL_TOOL, GET_PROMPT, GET_TASK, GET_TASK_RESULT, READ_RESOURCE } from '../../../kernel/methods.ts';
+import { methodsWhere, rowOf } from '../../../kernel/methods.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { answerIn, resultIn, withAnswer } from '../../chain/outcome.ts';
 import { checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
@@ -42,13 +42,13 @@ export function sizeLimit(options: SizeLimitOptions = {}): Step {
   return {
     name: 'sizeLimit',
     seesStarts: true,
-    methods: [CALL_TOOL, GET_TASK_RESULT, GET_TASK, READ_RESOURCE, GET_PROMPT],
+    methods: methodsWhere(({ content }) => content),
     handle: async function sizeLimit(exchange, next) {
       const outcome = await next();
       const unread = resultIn(outcome);
       if (unread instanceof RawObject && unread.byteLength <= maxBytes) return outcome;
       const { result } = outcome;
-      if (exchange.method !== READ_RESOURCE && exchange.method !== GET_PROMPT) {
+      if (rowOf(exchange.method)?.content === 'tool') {
         const answer = answerIn(result, exchange);
         if (answer) outcome.result = withAnswer(result, toLimited(answer), exchange);
       } else if (sizeOf(result) > maxBytes) {

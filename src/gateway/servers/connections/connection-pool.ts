@@ -4,14 +4,7 @@
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { ClientOpening } from '../../../kernel/target.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';
-import {
-  COMPLETE_ARGUMENT,
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  LIST_TEMPLATES,
-  LIST_TOOLS,
-  TELL_CAPABILITIES,
-} from '../../../kernel/methods.ts';
+import { methodsWhere } from '../../../kernel/methods.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { eraOf, spokenEraOf } from '../../../mcp/eras/revisions.ts';
 import type { OnlyRevision, SpokenEra } from '../../../mcp/eras/revisions.ts';
@@ -30,14 +23,7 @@ export interface ConnectionPoolOptions extends Omit<EraPoolOptions, 'isOnly'> {
 }
 
 /** Methods that never ask the client and do not depend on its earlier requests. */
-const LISTING: ReadonlySet<string> = new Set([
-  LIST_TOOLS,
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  LIST_TEMPLATES,
-  COMPLETE_ARGUMENT,
-  TELL_CAPABILITIES,
-]);
+const LISTING: ReadonlySet<string> = new Set(methodsWhere(({ alone }) => alone));
 
 export class ConnectionPool {
   /** By the era of the client; the same pool twice if the server speaks one era. */

@@ -4,17 +4,7 @@ import type { ClientCapabilities, LoggingLevel } from '@modelcontextprotocol/cli
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { SubscribeOptions } from '../../../kernel/server-view.ts';
-import {
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  LIST_TEMPLATES,
-  LIST_TOOLS,
-  PING_PEER,
-  ROOTS_CHANGED,
-  SET_LOG_LEVEL,
-  SUBSCRIBE_RESOURCE,
-  TELL_CAPABILITIES,
-} from '../../../kernel/methods.ts';
+import { ROOTS_CHANGED, SET_LOG_LEVEL, SUBSCRIBE_RESOURCE, methodsWhere } from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { isAtLeast, isLogLevel } from '../../../mcp/eras/notifications.ts';
 import type { SpokenEra } from '../../../mcp/eras/revisions.ts';
@@ -195,14 +185,7 @@ export interface UpstreamConnectionOptions {
 }
 
 /** These return what the server offers to everyone, or nothing. The gateway also sends them itself. */
-const IMPERSONAL: ReadonlySet<string> = new Set([
-  LIST_TOOLS,
-  LIST_PROMPTS,
-  LIST_RESOURCES,
-  LIST_TEMPLATES,
-  TELL_CAPABILITIES,
-  PING_PEER,
-]);
+const IMPERSONAL: ReadonlySet<string> = new Set(methodsWhere(({ impersonal }) => impersonal));
 
 const SEVERAL = Symbol('several clients');
 

@@ -247,6 +247,22 @@ describe('rules: which one decides', () => {
     const byMethod = gateway([{ method: 'acme/*', server: 'crm', effect: 'hide' }]);
     await expect(byMethod.call(new Call('acme/run'))).rejects.toMatchObject({ code: 'METHOD_NOT_FOUND' });
   });
+
+  it('refuse a method that is not in the method table, unless a rule allows it', async () => {
+    const { call, seen } = gateway([{ server: 'crm', tool: 'delete', effect: 'deny' }]);
+    await expect(call(new Call('acme/delete'))).rejects.toMatchObject({ code: 'FORBIDDEN_BY_RULE' });
+    await expect(call(new Call('interaction.new', { sessionId: 's' }))).rejects.toMatchObject({
+      code: 'FORBIDDEN_BY_RULE',
+    });
+    await expect(call(new Call('sampling/createMessage'))).rejects.toMatchObject({ code: 'FORBIDDEN_BY_RULE' });
+    expect(seen).toEqual([]);
+    await expect(call(new Call('skills/list'))).resolves.toEqual({ ok: true });
+    const open = gateway([{ method: 'acme/*', effect: 'allow' }]);
+    await expect(open.call(new Call('acme/delete'))).resolves.toEqual({ ok: true });
+    await expect(open.call(new Call('other/delete'))).rejects.toMatchObject({ code: 'FORBIDDEN_BY_RULE' });
+    const marked = gateway([{ server: 'crm', marks: 'private' }]);
+    await expect(marked.call(new Call('acme/delete'))).rejects.toMatchObject({ code: 'FORBIDDEN_BY_RULE' });
+  });
 });
 
 describe('rules: resources', () => {

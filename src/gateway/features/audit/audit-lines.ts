@@ -4,7 +4,6 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { AuditEvent } from '../../../kernel/audit.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
-import { lazyCrypto } from '../../../kernel/crypto/lazy-crypto.ts';
 import { printable } from '../../../kernel/base/visible.ts';
 import { listAuditFiles } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
@@ -24,12 +23,6 @@ export interface AuditLine extends Omit<AuditEvent, 'kind'> {
   readonly kind: AuditEvent['kind'] | 'start' | 'checkpoint' | 'end' | 'lost';
   /** Ed25519 over `checkpointText`, base64url; of checkpoints and ends. Of a start, over `startText`. */
   readonly sig?: string | undefined;
-}
-
-interface LinePlace {
-  seq: number;
-  prev: string;
-  time: string;
 }
 
 /** One text is longer than any honest name; of the rest, only its length is kept. */
@@ -107,16 +100,6 @@ function isUsualDetails(details: JsonObject): boolean {
   for (const name in details) if (!DETAILS.has(name)) return false;
   const { client, arguments: given } = details;
   return typeof client === 'string' && (given === undefined || isObject(given));
-}
-
-/** Without a line end. Joined by hand: a call waits for no disk, but it pays for each copy. */
-export function toLine({ seq, prev, time }: LinePlace, body: string): string {
-  return `{"seq":${seq},"prev":"${prev}","time":"${time}",${body}`;
-}
-
-/** The hash of a line without its line end. */
-export function hashLine(line: string): string {
-  return lazyCrypto().hash('sha256', line, 'base64url');
 }
 
 /**

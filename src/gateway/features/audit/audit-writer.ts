@@ -25,19 +25,15 @@ import {
   loadSigningKey,
   toPublicText,
 } from './audit-folder.ts';
-import { CallBodies, FIRST, checkpointText, startText, hashLine, toBody, toLine, readLine } from './audit-lines.ts';
+import { CallBodies, FIRST, checkpointText, startText, toBody, readLine } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
+import { ChainedLines, WaitingBodies, hashLine } from './chained-lines.ts';
 
 const FLUSH_MS = 500;
 const MAX_WAITING = 256;
 /** Lines between two signatures, and how long lines may stay without one. */
 const CHECKPOINT_LINES = 1024;
 const CHECKPOINT_MS = 60_000;
-
-interface WaitingLine {
-  at: number;
-  body: string;
-}
 
 export class AuditWriter {
   readonly #folder: string;
@@ -48,8 +44,8 @@ export class AuditWriter {
   readonly #chain = createChainId();
   readonly #refusals = new RefusalCount();
   readonly #calls = new CallBodies();
-  /** As text: hundreds of objects that wait would cost the collector more than writing them now. */
-  #waiting: WaitingLine[] = [];
+  readonly #waiting = new WaitingBodies();
+  readonly #lines = new ChainedLines();
   #stopFlush: (() => void) | undefined;
   #stopSigning: (() => void) | undefined;
   #file: { fd: number; bytes: number } | undefined;
@@ -81,8 +77,8 @@ export class AuditWriter {
     if (this.#isClosed) return;
     const at = this.#clock.now();
     if (event.kind === 'refusal' && !this.#refusals.admits(event, at)) return;
-    this.#waiting.push({ at, body: event.kind === 'call' ? this.#calls.of(event) : toBody(event) });
-    if (this.#waiting.length >= MAX_WAITING || event.kind === 'approval') this.#flush();
+    this.#waiting.add(at, event.kind === 'call' ? this.#calls.of(event) : toBody(event));
+    if (this.#waiting.count >= MAX_WAITING || event.kind === 'approval') this.#flush();
     else this.#stopFlush ??= this.#clock.after(FLUSH_MS, () => this.#flush());
   }
 
@@ -92,7 +88,7 @@ export class AuditWriter {
     this.#isClosed = true;
     this.#stopTimers();
     if (!this.#file) return;
-    this.#attempt(() => this.#append([], 'end'), 0);
+    this.#attempt(() => this.#append('end'), 0);
     closeQuietly(this.#file.fd);
     this.#file = undefined;
   }
@@ -100,12 +96,10 @@ export class AuditWriter {
   /** Never throws. */
   #flush(): void {
     this.#stopTimers();
-    const counted = this.#refusals.take(this.#clock.now());
-    const lines = this.#waiting;
-    for (const { at, event } of counted) lines.push({ at, body: toBody(event) });
-    this.#waiting = [];
-    if (lines.length > 0) this.#attempt(() => this.#write(lines), lines.length);
-    else if (this.#isUnsigned) this.#attempt(() => this.#append([], 'checkpoint'), 0);
+    const waiting = this.#waiting;
+    for (const { at, event } of this.#refusals.take(this.#clock.now())) waiting.add(at, toBody(event));
+    if (waiting.count > 0) this.#attempt(() => this.#write(), waiting.count);
+    else if (this.#isUnsigned) this.#attempt(() => this.#append('checkpoint'), 0);
     if (this.#isUnsigned) this.#stopSigning = this.#clock.after(this.#msToSigning, () => this.#flush());
   }
 
@@ -137,11 +131,17 @@ export class AuditWriter {
     }
   }
 
-  #write(lines: WaitingLine[]): void {
-    this.#prepareFile();
+  #write(): void {
+    const waiting = this.#waiting;
+    try {
+      this.#prepareFile();
+    } catch (thrown) {
+      waiting.clear();
+      throw thrown;
+    }
     const now = this.#clock.now();
-    const isDue = this.#seq + lines.length - this.#signed > CHECKPOINT_LINES || now - this.#signedAt >= CHECKPOINT_MS;
-    this.#append(lines, isDue ? 'checkpoint' : undefined);
+    const isDue = this.#seq + waiting.count - this.#signed > CHECKPOINT_LINES || now - this.#signedAt >= CHECKPOINT_MS;
+    this.#append(isDue ? 'checkpoint' : undefined, (lines) => waiting.moveTo(lines));
   }
 
   /** Opens a file if there is none, if this one is full, or if somebody has removed it. */
@@ -150,7 +150,7 @@ export class AuditWriter {
     if (this.#file && this.#file.bytes < maxAuditFileBytes && fstatSync(this.#file.fd).nlink > 0) return;
     prepareFolder(this.#folder);
     this.#key ??= loadSigningKey(this.#folder);
-    if (this.#file) this.#attempt(() => this.#append([], 'checkpoint'), 0);
+    if (this.#file) this.#attempt(() => this.#append('checkpoint'), 0);
     const { maxAuditBytes, maxAuditFiles } = this.#limits;
     const dropped = dropOldest(this.#folder, {
       maxBytes: maxAuditBytes - maxAuditFileBytes,
@@ -166,7 +166,7 @@ export class AuditWriter {
     const details = { ...about, ...(after.length > 0 && { after }), ...(dropped.length > 0 && { dropped }) };
     const sig = this.#signText(startText(details));
     try {
-      this.#append([{ at: now.getTime(), body: toBody({ kind: 'start', details, sig }) }], undefined);
+      this.#append(undefined, (lines) => lines.add(now.getTime(), toBody({ kind: 'start', details, sig })));
     } catch (thrown) {
       closeQuietly(fd); // a file without its first line is worth nothing
       this.#file = undefined;
@@ -174,25 +174,19 @@ export class AuditWriter {
     }
   }
 
-  /** The chain moves on only if everything is written. */
-  #append(lines: readonly WaitingLine[], closing: 'checkpoint' | 'end' | undefined): void {
+  /** The chain moves on only if everything is written. Before a line that closes there may be no others. */
+  #append(closing: 'checkpoint' | 'end' | undefined, addTo?: (lines: ChainedLines) => void): void {
     const now = this.#clock.now();
-    let [seq, prev, text] = [this.#seq, this.#prev, ''];
-    let [last, time] = [NaN, ''];
-    const add = (at: number, body: string): void => {
-      if (at !== last) time = new Date((last = at)).toISOString();
-      const line = toLine({ seq, prev, time }, body);
-      text += `${line}\n`;
-      prev = hashLine(line);
-      seq++;
-    };
-    for (const { at, body } of lines) add(at, body);
-    if (this.#lost > 0) add(now, toBody({ kind: 'lost', details: { lines: this.#lost } }));
+    const lines = this.#lines;
+    lines.begin(this.#seq, this.#prev);
+    addTo?.(lines);
+    if (this.#lost > 0) lines.add(now, toBody({ kind: 'lost', details: { lines: this.#lost } }));
     if (closing) {
-      const sig = this.#sign({ kind: closing, seq, prev, time: new Date(now).toISOString() });
-      add(now, toBody({ kind: closing, sig }));
+      const sig = this.#sign({ kind: closing, seq: lines.seq, prev: lines.prev, time: new Date(now).toISOString() });
+      lines.add(now, toBody({ kind: closing, sig }));
     }
-    this.#put(text);
+    this.#put(lines.bytes);
+    const { seq, prev, time } = lines;
     [this.#seq, this.#prev, this.#lost] = [seq, prev, 0];
     if (!closing) return;
     this.#signed = seq - 1;
@@ -208,10 +202,9 @@ export class AuditWriter {
     return lazyCrypto().sign(null, Buffer.from(text), this.#key!).toString('base64url');
   }
 
-  /** All of the text, or nothing of it. */
-  #put(text: string): void {
+  /** All of them, or nothing. */
+  #put(bytes: Buffer): void {
     const file = this.#file!;
-    const bytes = Buffer.from(text);
     let written = 0;
     try {
       while (written < bytes.length) written += writeSync(file.fd, bytes, written);

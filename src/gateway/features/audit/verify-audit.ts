@@ -7,7 +7,8 @@ import { lazyCrypto } from '../../../kernel/crypto/lazy-crypto.ts';
 import { listAuditFiles, fromPublicText, readSigningKey, toPublicText } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
 import type { AuditHead } from './audit-heads.ts';
-import { FIRST, checkpointText, hashLine, readLine, readLines, startText } from './audit-lines.ts';
+import { FIRST, checkpointText, readLine, readLines, startText } from './audit-lines.ts';
+import { hashLine } from './chained-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 
 interface VerifyOptions {

@@ -24,10 +24,18 @@ export interface Envelope {
 
 const UNNAMED: Implementation = { name: 'unknown', version: '0' };
 
+/** Of `_meta` that clients repeat: the reader of requests hands out the same frozen object each time. */
+const read = new SmallMemo<Envelope>();
+
 /** Throws INVALID_PARAMS for a missing or malformed part, UNSUPPORTED_VERSION for an unsupported version. */
 export function readEnvelope(request: Pick<RequestMessage, 'params'>, spoken: readonly string[]): Envelope {
   const meta = request.params?._meta;
   if (!isObject(meta)) throw toInvalid('_meta', '_meta with the request envelope is required');
+  if (!Object.isFrozen(meta)) return checkEnvelope(meta, spoken);
+  return read.get(meta, spoken) ?? read.keep(checkEnvelope(meta, spoken), meta, spoken);
+}
+
+function checkEnvelope(meta: JsonObject, spoken: readonly string[]): Envelope {
   const revision = meta[META.protocolVersion];
   if (typeof revision !== 'string') throw toInvalid(META.protocolVersion, MISSING);
   const capabilities = meta[META.clientCapabilities];
@@ -44,7 +52,17 @@ export function toClient(
   principal: string,
   connection?: ClientConnection,
 ): ClientView {
-  return { dialect: 'stateless', revision, info, capabilities, principal, connection };
+  // With what others add to it, so that V8 makes it in one piece.
+  return {
+    dialect: 'stateless',
+    revision,
+    info,
+    capabilities,
+    principal,
+    connection,
+    assisted: undefined,
+    isUnproven: undefined,
+  };
 }
 
 /** The stateless revisions among the supported ones, as `server/discover` lists them. */

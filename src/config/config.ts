@@ -2,20 +2,19 @@
 // normalizes to the same.
 import type { TrustOption } from '../people/trust/answer-trust.ts';
 import type { AuthOptions, IssuerOptions } from '../mcp/listen/auth/auth-options.ts';
-import type { PinOption } from '../gateway/features/pins/pin-policy.ts';
 import type { TrustProxy } from '../mcp/listen/http/client-address.ts';
 import type { Era } from '../mcp/eras/revisions.ts';
 import type { ToolRules } from '../gateway/features/filter/server-rules.ts';
-import type { RuleOptions } from '../gateway/features/rules/rule.ts';
-import type { RateOptions } from '../gateway/features/rate/rate-limits.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
+import type { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../gateway/features/config.ts';
+import type { NormalsOf } from '../kernel/config/config-key.ts';
 import type { Limits } from '../kernel/base/limits.ts';
 import type { SandboxOptions } from '../mcp/connect/sandbox/sandbox.ts';
 import type { LoginInput } from './check/server-shape.ts';
 import type { LogLevel } from './settings.ts';
 import type { StepConfig } from './normalize-step.ts';
 
-export interface ParleyConfig {
+export interface ParleyConfig extends NormalsOf<typeof FEATURE_KEYS> {
   readonly servers: Readonly<Record<string, ServerConfig>>;
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly listen: ListenConfig;
@@ -23,22 +22,14 @@ export interface ParleyConfig {
   readonly startMs?: number;
   /** Each has one key, the name of a built-in step or the path of a file; its value has the options. */
   readonly steps: readonly StepConfig[];
-  /** What clients may use, in order. */
-  readonly rules?: readonly RuleOptions[];
-  /** What happens when a server changes what it lists. */
-  readonly pins?: PinOption;
   /** Only the given limits; kernel/base/limits.ts has the defaults. */
   readonly limits: Readonly<Partial<Limits>>;
-  readonly rate?: RateOptions;
   readonly keys: readonly string[];
   /** For clients without roots of their own. Absent: such clients have none. */
   readonly roots?: readonly RootConfig[];
   readonly ask?: AskConfig;
   readonly publicUrl?: string;
   readonly auth?: AuthConfig;
-  readonly observe?: { readonly metrics?: boolean; readonly tracing?: boolean };
-  /** The audit log; false: none. Absent: with the shapes of arguments. */
-  readonly audit?: false | { readonly arguments: 'shapes' | 'values'; readonly heads?: string };
   readonly flows?: FlowsConfig;
   readonly log: { readonly level: LogLevel };
 }
@@ -101,19 +92,15 @@ interface UrlServer extends ServerCommon {
 /** As in the file, with one spelling of each key. */
 export type LoginConfig = Omit<LoginInput, 'CLIENT_ID' | 'CLIENT_SECRET'>;
 
-interface ServerCommon {
+interface ServerCommon extends NormalsOf<typeof SERVER_FEATURE_KEYS> {
   readonly description?: string;
   readonly share: 'auto' | 'session' | 'all';
-  readonly account?: 'user' | 'shared';
-  readonly trustAnnotations?: boolean;
   readonly start: 'lazy' | 'eager';
   readonly era?: Era;
   readonly revision?: string;
   readonly timeoutMs?: number;
   readonly idleMs?: number;
   readonly tools?: ToolRules;
-  readonly rate?: RateOptions;
-  readonly pins?: PinOption;
   readonly disabled: boolean;
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from './read/load-config.ts';
 import { CONFIG } from './check/schema.ts';
-import type { Shape } from './check/shape.ts';
+import type { Shape } from '../kernel/config/shape.ts';
 
 const PAGE = fileURLToPath(new URL('../../docs/config.md', import.meta.url));
 

@@ -2,7 +2,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { resolveStoreUrl } from '../flow/store/store-url.ts';
-import { isHeadUrl } from '../gateway/features/audit/audit-heads.ts';
 import type { TrustOption } from '../people/trust/answer-trust.ts';
 import type { AuthInput } from './check/auth-shape.ts';
 import { toServerName } from './check/check-server.ts';
@@ -21,6 +20,9 @@ import type {
   LoginConfig,
   ModelConfig,
 } from './config.ts';
+import { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../gateway/features/config.ts';
+import { normalizeKeys } from '../kernel/config/config-key.ts';
+import { withoutUndefined } from '../kernel/config/without-undefined.ts';
 import { splitStep, normalizeStep } from './normalize-step.ts';
 import { isPem } from './redact-config.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from './settings.ts';
@@ -38,7 +40,7 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
     toServer(server, folder, input.share),
   ]);
   return freeze(
-    defined({
+    withoutUndefined({
       servers: Object.fromEntries(servers),
       groups: Object.fromEntries(
         Object.entries(groups).map(([name, of]) => [toServerName(name), unique(of.map(toServerName))]),
@@ -47,17 +49,13 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       names,
       startMs: input.startMs,
       steps: forms,
-      rules: input.rules?.map((rule) => defined({ ...rule })),
-      pins: toPins(input.pins),
       limits: { ...limits },
-      rate: input.rate && defined({ ...input.rate }),
       keys: typeof keys === 'string' ? [keys] : [...keys],
       roots: input.roots?.map((root) => toRoot(root, folder)),
       ask: input.ask && toAsk(input.ask),
       publicUrl: input.publicUrl,
       auth: input.auth && toAuth(input.auth, folder),
-      observe: input.observe && defined(input.observe),
-      audit: toAudit(input.audit, folder),
+      ...normalizeKeys(FEATURE_KEYS, input, folder),
       flows: input.flows && toFlows(input.flows, folder),
       // A user who lists the step "log" wants to see its lines.
       log: { level: level ?? (forms.some((form) => splitStep(form).name === 'log') ? 'info' : 'warn') },
@@ -66,35 +64,36 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
 }
 
 function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {
-  const { description, share = shared, start = 'lazy', era, revision, idleMs, account, disabled = false } = server;
-  const { trustAnnotations } = server;
+  const { description, share = shared, start = 'lazy', era, revision, idleMs, disabled = false } = server;
   const timeout = (server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined;
   const timeoutMs = server.timeoutMs ?? timeout ?? toMs(server.tool_timeout_sec);
   const tools = toToolRules(server);
-  const rate = server.rate && defined({ ...server.rate });
   const settings = {
     description,
     share,
-    account,
     start,
     era,
     revision,
     timeoutMs,
     idleMs,
     tools,
-    rate,
-    trustAnnotations,
-    pins: toPins(server.pins),
+    ...normalizeKeys(SERVER_FEATURE_KEYS, server, folder),
     disabled,
   };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;
   if (server.command === undefined && url !== undefined) {
     const auth = toLogin(server, folder);
-    return defined({ url, headers: { ...server.headers }, auth, transport: transportOf(server, url), ...settings });
+    return withoutUndefined({
+      url,
+      headers: { ...server.headers },
+      auth,
+      transport: transportOf(server, url),
+      ...settings,
+    });
   }
   const { command = '', args = [], env = {}, cwd, sandbox, data } = server;
   const folderOf = cwd === undefined ? undefined : resolve(folder, cwd);
-  return defined({
+  return withoutUndefined({
     command,
     args: [...args],
     env: { ...env },
@@ -111,7 +110,7 @@ function toToolRules({ tools, ...server }: ServerInput) {
   const deny = [...(tools?.deny ?? []), ...excludeTools, ...disabledTools, ...disabled];
   const allow = tools?.allow ?? server.includeTools ?? server.enabled_tools;
   if (!tools && !allow && deny.length === 0) return undefined;
-  return defined({ ...tools, allow, deny: deny.length > 0 ? deny : tools?.deny });
+  return withoutUndefined({ ...tools, allow, deny: deny.length > 0 ? deny : tools?.deny });
 }
 
 function toMs(seconds: number | undefined): number | undefined {
@@ -123,14 +122,14 @@ function toLogin({ auth, oauth, scopes: codex }: ServerInput, folder: string): L
   if (auth === undefined && oauth === undefined && codex === undefined) return undefined;
   const { CLIENT_ID, CLIENT_SECRET, idp, clientKey, assertionFile, ...rest } = auth ?? {};
   const at = (path: string | undefined): string | undefined => path && resolve(folder, path);
-  return defined({
+  return withoutUndefined({
     ...rest,
     clientId: rest.clientId ?? CLIENT_ID ?? oauth?.clientId,
     clientSecret: rest.clientSecret ?? CLIENT_SECRET,
     clientKey: clientKey !== undefined && isPem(clientKey) ? clientKey : at(clientKey),
     scopes: rest.scopes ?? codex,
     assertionFile: at(assertionFile),
-    idp: idp && defined({ ...idp, idTokenFile: at(idp.idTokenFile) }),
+    idp: idp && withoutUndefined({ ...idp, idTokenFile: at(idp.idTokenFile) }),
     callbackPort: rest.callbackPort ?? oauth?.callbackPort,
   });
 }
@@ -145,17 +144,13 @@ function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {
 function toSandbox(sandbox: ServerInput['sandbox'], folder: string) {
   if (typeof sandbox !== 'object') return sandbox || undefined;
   const { write, ...rest } = sandbox;
-  return defined({ ...rest, write: write?.map((path) => resolve(folder, path)) });
-}
-
-function toPins(pins: ConfigInput['pins']): ParleyConfig['pins'] {
-  return typeof pins === 'object' ? defined({ ...pins }) : pins;
+  return withoutUndefined({ ...rest, write: write?.map((path) => resolve(folder, path)) });
 }
 
 function toListen(listen: ListenInput, folder: string): ListenConfig {
   const { host = DEFAULT_HOST, stdio = false, tls, open, trustProxy, allowedHosts, allowedOrigins } = listen;
   const port = listen.port ?? (stdio ? undefined : DEFAULT_PORT);
-  return defined({
+  return withoutUndefined({
     port,
     host,
     stdio,
@@ -182,11 +177,11 @@ function toPem(text = '', folder: string): string {
 function toRoot(root: RootInput, folder: string): RootConfig {
   if (typeof root === 'string') return toRoot(isFileUri(root) ? { uri: root } : { path: root }, folder);
   const { path = '.', uri = pathToFileURL(resolve(folder, path)).href, name } = root;
-  return defined({ uri, name });
+  return withoutUndefined({ uri, name });
 }
 
 function toAsk({ channels = ['page', 'relay'], trust, model }: AskInput): AskConfig {
-  return defined({
+  return withoutUndefined({
     channels: [...new Set(channels)],
     trust: trust as TrustOption | undefined,
     model: model && toModel(model),
@@ -195,29 +190,21 @@ function toAsk({ channels = ['page', 'relay'], trust, model }: AskInput): AskCon
 
 function toModel({ url = '', headers = {}, model = [], ...rest }: ModelInput): ModelConfig {
   const models = typeof model === 'string' ? [model] : [...model];
-  return { url, headers: { ...headers }, model: models, ...defined(rest) };
+  return { url, headers: { ...headers }, model: models, ...withoutUndefined(rest) };
 }
 
 function toAuth({ keyFile, issuers, front, ...rest }: AuthInput, folder: string): AuthConfig {
   const at = (path: string | undefined) => (path === undefined ? undefined : resolve(folder, path));
-  return defined({
+  return withoutUndefined({
     ...rest,
     keyFile: at(keyFile),
     issuers: issuers?.map((issuer) => (typeof issuer === 'string' ? { issuer } : issuer)),
-    front: front && defined({ ...front, folder: at(front.folder) }),
+    front: front && withoutUndefined({ ...front, folder: at(front.folder) }),
   }) as AuthConfig;
 }
 
-/** On unless it is switched off. */
-function toAudit(audit: ConfigInput['audit'] = true, folder: string): ParleyConfig['audit'] {
-  if (typeof audit !== 'object') return audit ? undefined : false;
-  const { arguments: shown = 'shapes', heads } = audit;
-  if (heads === undefined) return { arguments: shown };
-  return { arguments: shown, heads: isHeadUrl(heads) ? heads : resolve(folder, heads) };
-}
-
 function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder: string): FlowsConfig {
-  return defined({
+  return withoutUndefined({
     store: resolveStoreUrl(store, folder),
     prefix,
     fileKey,
@@ -227,12 +214,6 @@ function toFlows({ store = '', prefix, fileKey, keys = [] }: FlowsInput, folder:
 
 function unique(names: string[]): string[] {
   return [...new Set(names)];
-}
-
-/** Drops undefined keys, which would disturb comparisons. */
-function defined<T extends object>(value: T): { [Key in keyof T]: Exclude<T[Key], undefined> } {
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined);
-  return Object.fromEntries(entries) as { [Key in keyof T]: Exclude<T[Key], undefined> };
 }
 
 function freeze<T>(value: T): T {

@@ -6,7 +6,14 @@ import type { Layer } from '../kernel/target.ts';
 import { onlyListed } from './chain/map-names.ts';
 import { FEATURES } from './features/index.ts';
 import type { FeatureOptions } from './features/index.ts';
-import type { CommonOptions, Feature, GatewayContext, OpenedServer, OpenServer } from './features/feature.ts';
+import type {
+  FeatureChange,
+  CommonOptions,
+  Feature,
+  GatewayContext,
+  OpenedServer,
+  OpenServer,
+} from './features/feature.ts';
 import type { Member } from './router/member.ts';
 import type { UpstreamTargetOptions } from './servers/target-options.ts';
 import type { UpstreamTarget } from './servers/upstream-target.ts';
@@ -67,9 +74,9 @@ export class FeatureSet {
     return Object.assign({}, ...this.#features.map(({ openPages }) => openPages)) as Record<string, HttpHandler>;
   }
 
-  /** Whether steps of features are others now. */
-  update(options: object): boolean {
-    return this.#features.map((feature) => feature.update?.(options) ?? false).includes(true);
+  /** What has to be made again. */
+  update(options: object): ReadonlySet<FeatureChange> {
+    return new Set(this.#features.flatMap((feature) => feature.update?.(options) ?? []));
   }
 
   close(): void {

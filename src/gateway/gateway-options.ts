@@ -38,10 +38,12 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   checkStart?: ((address: CommandAddress) => void) | undefined;
 }
 
+/** Options of features that can be replaced while clients are connected; undefined: their default. */
+export type FeatureChanges = Partial<Pick<GatewayOptions, 'rules' | 'rate' | 'pins'>>;
+
 /** What can be replaced while clients are connected. */
-export type GatewayChanges = Partial<
-  Pick<GatewayOptions, 'servers' | 'steps' | 'rules' | 'rate' | 'groups' | 'names' | 'roots'>
->;
+export type GatewayChanges = Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots'>> &
+  FeatureChanges;
 
 /** With what is made if it is not given. */
 export type CompleteOptions = GatewayOptions & {

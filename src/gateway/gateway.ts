@@ -105,9 +105,10 @@ export class Gateway {
     if (next.groups) this.#groups = next.groups;
     if (next.names) this.#names.naming = next.names;
     if (next.servers) this.#names.servers = Object.keys(next.servers);
-    const hasOtherSteps = this.#features.update(next);
-    const gone = next.servers ? this.#members.set(next.servers) : [];
-    if (next.servers || hasOtherSteps) this.#innermost = this.#features.stepsFor(this.#members.list);
+    const changed = this.#features.update(next);
+    const again = changed.has('servers');
+    const gone = next.servers || again ? this.#members.set(next.servers ?? this.#members.entries, { again }) : [];
+    if (next.servers || changed.size > 0) this.#innermost = this.#features.stepsFor(this.#members.list);
     this.#fronts.replace(this.#behind);
     this.#members.retire(gone);
   }

@@ -92,7 +92,7 @@ export class MiddlewareMCPServer extends RoutedChain {
     const log = toSafeLog(options.log);
     refuseShort(keys);
     const name = behind.name ?? behind.info.name;
-    const member = { name, entry: behind, target: guardTarget(behind, name, log) };
+    const member = { name, opening: behind, target: guardTarget(behind, name, log) };
     const made = steps.map(toStep);
     super([member], made, {
       info: behind.info,

@@ -10,6 +10,7 @@ type OpenMember = (name: string, entry: ServerEntry) => Member;
 
 export class Members {
   readonly #open: OpenMember;
+  #entries: Entries = {};
   #list: readonly Member[] = [];
   /** Replaced servers that still finish calls. */
   readonly #retiring = new Set<ServerTarget>();
@@ -23,16 +24,17 @@ export class Members {
   }
 
   /**
-   * Opens new servers and those whose entry is another object. The former ones still get requests, until `retire` is called with
-   * what this returns.
+   * Opens new servers and those whose entry is another object, or all of them again. The former ones still get requests, until `retire`
+   * is called with what this returns.
    */
-  set(entries: Entries): readonly Member[] {
+  set(entries: Entries, { again = false } = {}): readonly Member[] {
     const previous = this.#list;
     const known = new Map(previous.map((member) => [member.name, member]));
     this.#list = Object.entries(entries).map(([name, entry]) => {
       const member = known.get(name);
-      return member?.entry === entry ? member : this.#open(name, entry);
+      return member && this.#entries[name] === entry && !again ? member : this.#open(name, entry);
     });
+    this.#entries = { ...entries }; // the caller may change its own
     return previous.filter((member) => !this.#list.includes(member));
   }
 
@@ -43,6 +45,11 @@ export class Members {
       this.#retiring.add(target);
       void target.retire().then(() => this.#retiring.delete(target));
     }
+  }
+
+  /** The entries from which the servers were opened. */
+  get entries(): Entries {
+    return this.#entries;
   }
 
   tellRootsChanged(): void {

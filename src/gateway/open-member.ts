@@ -20,7 +20,7 @@ interface Around {
 
 export function openMember(name: string, entry: ServerEntry, { info, options, people, features }: Around): Member {
   const { server, ...settings } = toConfigured(entry);
-  if (isTarget(server)) return { name, entry, settings, target: guardTarget(server, name, options.log) };
+  if (isTarget(server)) return { name, opening: {}, settings, target: guardTarget(server, name, options.log) };
   noteSandbox(server);
   const { clock, limits, id, audit, checkStart } = options;
   const { revision, era, timeoutMs, idleMs, share = options.share } = settings;
@@ -33,5 +33,5 @@ export function openMember(name: string, entry: ServerEntry, { info, options, pe
     (more) => new UpstreamTarget({ name, address: server, client: info, ...around, ...more }),
   );
   if (settings.start === 'eager' && options.startsEager !== false) void target.ready?.();
-  return { name, entry, settings, target };
+  return { name, opening: {}, settings, target };
 }

@@ -1,5 +1,6 @@
 // Updates a running gateway to a new configuration, and changes only what differs.
 import type { ServerEntry } from '../../gateway/server-entry.ts';
+import type { FeatureChanges } from '../../gateway/gateway-options.ts';
 import type { Step } from '../../kernel/step.ts';
 import { keepEntry, toEntries, toGroups, buildSteps } from './build-gateway.ts';
 import type { ParleyConfig } from '../config.ts';
@@ -7,15 +8,12 @@ import { requireExpressions } from '../check/check-rules.ts';
 import { compareConfigs } from './compare-configs.ts';
 import type { BuiltSteps, BuildStepOptions } from './build-gateway.ts';
 
-export interface GatewayUpdate {
+/** With the keys of features that have changed; undefined: they are gone. */
+export interface GatewayUpdate extends FeatureChanges {
   /** All servers, in order. An unchanged server keeps the same entry object. */
   servers: Record<string, ServerEntry>;
   groups: Record<string, string[]>;
   names: ParleyConfig['names'];
-  /** Absent: unchanged. */
-  rules?: NonNullable<ParleyConfig['rules']>;
-  /** Absent: unchanged. */
-  rate?: NonNullable<ParleyConfig['rate']>;
   /** Absent: unchanged. */
   roots?: ParleyConfig['roots'];
   /** Absent: unchanged, with their state. */
@@ -41,7 +39,7 @@ export async function applyConfig(
   options: BuildStepOptions,
 ): Promise<BuiltSteps> {
   const different = compareConfigs(previous, next);
-  if (different.rules) await requireExpressions(next.rules);
+  if (different.live.includes('rules')) await requireExpressions(next.rules);
   // Built first: if a step fails to load, nothing has changed yet.
   const steps = different.steps ? await buildSteps(next, options) : undefined;
   for (const name of different.unchanged) keepEntry(previous.servers[name]!, next.servers[name]!);
@@ -53,8 +51,7 @@ export async function applyConfig(
       groups,
       names: next.names,
       ...roots,
-      ...(different.rules && { rules: next.rules ?? [] }),
-      ...(different.rate && { rate: next.rate ?? {} }),
+      ...Object.fromEntries(different.live.map((key) => [key, next[key]])),
       ...(steps && { steps: steps.steps }),
     });
   } catch (thrown) {

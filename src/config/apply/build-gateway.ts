@@ -2,6 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import type { HttpListenOptions } from '../../mcp/listen/http/listen-http.ts';
 import type { GatewayOptions } from '../../gateway/gateway.ts';
+import { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../../gateway/features/config.ts';
+import { pickKeys } from '../../kernel/config/config-key.ts';
 import { findBuiltIn } from '../../gateway/features/step-order.ts';
 import { watchStep } from '../../gateway/chain/load/watch-step.ts';
 import type { ServerEntry } from '../../gateway/server-entry.ts';
@@ -78,7 +80,8 @@ async function buildStep(
 }
 
 function toOptions(config: ParleyConfig): GatewayOptions {
-  const { names, limits, keys, listen, observe } = config;
+  const { names, limits, keys, listen } = config;
+  const { audit: _recorder, ...features } = pickKeys(FEATURE_KEYS, config);
   const { trustProxy, allowedHosts, allowedOrigins } = listen;
   return {
     servers: toEntries(config),
@@ -86,10 +89,7 @@ function toOptions(config: ParleyConfig): GatewayOptions {
     names,
     limits,
     ...(config.startMs !== undefined && { startMs: config.startMs }),
-    ...(observe && { observe }),
-    ...(config.rules && { rules: config.rules }),
-    ...(config.rate && { rate: config.rate }),
-    ...(config.pins !== undefined && { pins: config.pins }),
+    ...features,
     ...(config.roots && { roots: config.roots }),
     ...(config.ask && { ask: config.ask }),
     ...(config.auth && { auth: config.auth }),
@@ -111,8 +111,9 @@ const entries = new WeakMap<ServerConfig, ServerEntry>();
 function toEntry(config: ServerConfig): ServerEntry {
   const known = entries.get(config);
   if (known) return known;
-  const { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations, pins } = config;
-  const settings = { share, account, start, era, revision, timeoutMs, idleMs, tools, rate, trustAnnotations, pins };
+  const { share, start, era, revision, timeoutMs, idleMs, tools } = config;
+  const features = pickKeys(SERVER_FEATURE_KEYS, config);
+  const settings = { share, start, era, revision, timeoutMs, idleMs, tools, ...features };
   const entry = { server: toAddress(config), ...settings };
   entries.set(config, entry);
   return entry;

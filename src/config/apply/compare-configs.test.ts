@@ -17,11 +17,10 @@ describe('the difference of two configurations', () => {
       changed: ['changed'],
       unchanged: ['same'],
       steps: false,
-      rules: false,
       groups: false,
       names: false,
       roots: false,
-      rate: false,
+      live: [],
       restart: [],
     });
   });

@@ -1,5 +1,6 @@
 // Compares two configurations: which servers must restart, and what else changed.
 import { isDeepStrictEqual } from 'node:util';
+import { FEATURE_KEYS } from '../../gateway/features/config.ts';
 import { enabledServers } from '../config.ts';
 import type { ParleyConfig } from '../config.ts';
 
@@ -10,11 +11,11 @@ export interface ConfigDifference {
   changed: string[];
   unchanged: string[];
   steps: boolean;
-  rules: boolean;
   groups: boolean;
   names: boolean;
   roots: boolean;
-  rate: boolean;
+  /** Keys of features that take effect at once. */
+  live: (keyof typeof FEATURE_KEYS)[];
   /** Keys that take effect at the next start of Parley. */
   restart: (keyof ParleyConfig)[];
 }
@@ -27,9 +28,6 @@ const AT_START = [
   'publicUrl',
   'auth',
   'startMs',
-  'observe',
-  'pins',
-  'audit',
   'log',
 ] as const satisfies (keyof ParleyConfig)[];
 
@@ -45,13 +43,21 @@ export function compareConfigs(previous: ParleyConfig, next: ParleyConfig): Conf
     changed: both.filter((name) => !same(name)),
     unchanged: both.filter(same),
     steps: differs('steps'),
-    rules: differs('rules'),
     groups: differs('groups'),
     names: differs('names'),
     roots: differs('roots'),
-    rate: differs('rate'),
-    restart: [...AT_START.filter(differs), ...(declaresRootsDifferently(previous, next) ? (['roots'] as const) : [])],
+    live: keysOfFeatures('live').filter(differs),
+    restart: [
+      ...AT_START.filter(differs),
+      ...keysOfFeatures('restart').filter(differs),
+      ...(declaresRootsDifferently(previous, next) ? (['roots'] as const) : []),
+    ],
   };
+}
+
+function keysOfFeatures(apply: 'live' | 'restart'): (keyof typeof FEATURE_KEYS)[] {
+  const keys = Object.keys(FEATURE_KEYS) as (keyof typeof FEATURE_KEYS)[];
+  return keys.filter((key) => FEATURE_KEYS[key].apply === apply);
 }
 
 /** Servers learn only once, at the start, whether roots exist. */

@@ -1,6 +1,6 @@
 // The configuration key that says who may call.
-import { either, flag, integer, list, object, record, text } from './shape.ts';
-import type { TypeOf } from './shape.ts';
+import { either, flag, integer, list, object, record, text } from '../../kernel/config/shape.ts';
+import type { TypeOf } from '../../kernel/config/shape.ts';
 
 const scopes = (about: string) => list(text('A scope.', { notEmpty: true }), about);
 

@@ -1,6 +1,6 @@
 // The shape of a configuration as JSON Schema, for editors. Numbers and flags may also be text with a variable.
 import { BLOCKS, CONFIG } from './schema.ts';
-import type { Shape } from './shape.ts';
+import type { Shape } from '../../kernel/config/shape.ts';
 
 type JsonSchema = Record<string, unknown>;
 

@@ -1,11 +1,12 @@
 // The schema of a configuration: Parley's own keys and those of Claude Desktop, Claude Code, Cursor, Windsurf, VS Code, Codex and Gemini
 // CLI, whose files are read unchanged. schema/parley.config.schema.json is generated from it.
-import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS } from '../../gateway/features/rules/rule.ts';
+import { FEATURE_KEYS } from '../../gateway/features/config.ts';
+import { shapesOf } from '../../kernel/config/config-key.ts';
 import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import { LOG_LEVELS, SHARING } from '../settings.ts';
 import { AUTH } from './auth-shape.ts';
-import { ABOUT_SHARING, PIN_SETTINGS, RATE, SERVER } from './server-shape.ts';
+import { ABOUT_SHARING, SERVER } from './server-shape.ts';
 import {
   MAX_MS,
   anything,
@@ -19,8 +20,8 @@ import {
   plain,
   record,
   text,
-} from './shape.ts';
-import type { TypedShape, TypeOf } from './shape.ts';
+} from '../../kernel/config/shape.ts';
+import type { TypedShape, TypeOf } from '../../kernel/config/shape.ts';
 
 const SERVERS = record(either([SERVER, text('Its URL.')], 'A server, or just its URL.'), 'The servers, by name.');
 
@@ -102,49 +103,6 @@ const ROOTS = list(
     'One folder, or just its path or URI.',
   ),
   'Folders that servers may work in, for clients that name none of their own.',
-);
-
-const globs = (about: string) =>
-  either(
-    [text('A name or glob.', { notEmpty: true }), list(text('A name or glob.', { notEmpty: true }), 'Any of them.')],
-    about,
-  );
-const marks = (about: string) =>
-  either([choice(RULE_MARKS, 'A mark.'), list(choice(RULE_MARKS, 'A mark.'), 'Marks.')], about);
-
-const RULE = object(
-  {
-    principal: globs(
-      'Who calls: `key:NAME` is an API key, `user:NAME` the user of a key or a login, as in `ask.trust`; `anonymous` without a login. The principal of the log works, too: `key:USER`, `ISSUER#SUBJECT`.',
-    ),
-    group: globs('A group of the caller.'),
-    scope: either(
-      [text('A scope.', { notEmpty: true }), list(text('A scope.', { notEmpty: true }), 'Any of them.')],
-      'A scope that the key or token of the caller has.',
-    ),
-    server: globs('The server.'),
-    tool: globs("The tool, by the server's own name or as `server__name`."),
-    prompt: globs('The prompt, in the same way.'),
-    resource: globs('The resource, by its URI, in every spelling of it.'),
-    method: globs('The method, such as `tools/call`.'),
-    annotation: either(
-      [choice(RULE_ANNOTATIONS, 'A claim.'), list(choice(RULE_ANNOTATIONS, 'A claim.'), 'Any of them.')],
-      'What the server claims of the tool; not with `allow`.',
-    ),
-    marked: marks('A mark that another rule has put on it.'),
-    after: marks('Marks of what the caller has read before; all of them.'),
-    per: choice(['principal', 'session'], 'Whose calls `after` is about. Default: principal.'),
-    withinMs: integer('How long ago that may be. Default: a day.', { min: 1, max: MAX_MS }),
-    when: text('An expression (CEL) that must be true. If it fails, the request is denied.', { notEmpty: true }),
-    effect: choice(RULE_EFFECTS, 'allow; deny: refused; ask: a person decides; hide: as if it were not there.'),
-    marks: marks('Instead of an effect: what matches is private or untrusted to read, or leads out.'),
-  },
-  'One rule: all its conditions have to hold.',
-);
-
-const RULES = list(
-  RULE,
-  'What clients may use; the first matching rule with an effect decides (docs/guides/block-or-approve.md).',
 );
 
 const ABOUT_LIMITS: Record<keyof Limits, string> = {
@@ -248,39 +206,11 @@ export const CONFIG = object(
       either([text('A step without options.'), record(anything('Its options.'), 'A step with options.')], 'One step.'),
       'What every message passes, outermost first: names of built-in steps, or paths of .ts and .js files.',
     ),
-    rules: RULES,
-    pins: { ...PIN_SETTINGS, about: `${PIN_SETTINGS.about} Default: destructive.` },
     limits: LIMITS,
-    rate: RATE,
+    ...shapesOf(FEATURE_KEYS),
     keys: either(
       [list(text('A key.'), 'Keys.'), text('One key.')],
       'Keys that encrypt and sign state that clients carry; newest first.',
-    ),
-    observe: object(
-      {
-        metrics: flag('Counters at `/metrics`. Default: on ports of loopback addresses.'),
-        tracing: flag('OpenTelemetry spans. Default: when an SDK is registered in the process.'),
-      },
-      'What is counted and traced (docs/observing.md).',
-    ),
-    audit: either(
-      [
-        object(
-          {
-            arguments: choice(
-              ['shapes', 'values'],
-              'What is recorded of the arguments of calls: their names, types and sizes, or the arguments themselves, without what looks like a secret. Default: shapes.',
-            ),
-            heads: text(
-              'Where the hash of each signed line is sent, so that `parley audit verify --heads` finds a log that was replaced: a file on another mount, relative to this file, or an `https:`, `http:` or `syslog:` URL (`syslog://HOST:PORT`, UDP).',
-              { notEmpty: true },
-            ),
-          },
-          'What is recorded.',
-        ),
-        flag('false: nothing is recorded.'),
-      ],
-      'What was called, approved and refused, in your state folder; `parley logs` shows it (docs/guides/see-what-happened.md). Default: on.',
     ),
     flows: object(
       {

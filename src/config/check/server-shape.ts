@@ -1,9 +1,22 @@
 // The keys of one server: Parley's own, and those of the clients whose files are read unchanged.
 import { ALL_REVISIONS, ERAS } from '../../mcp/eras/revisions.ts';
-import { RATE_PATTERN } from '../../kernel/base/rate.ts';
+import { SERVER_FEATURE_KEYS } from '../../gateway/features/config.ts';
+import { shapesOf } from '../../kernel/config/config-key.ts';
 import { SHARING } from '../settings.ts';
-import { MAX_MS, choice, either, flag, foreign, integer, list, object, plain, record, text } from './shape.ts';
-import type { TypeOf } from './shape.ts';
+import {
+  MAX_MS,
+  choice,
+  either,
+  flag,
+  foreign,
+  integer,
+  list,
+  object,
+  plain,
+  record,
+  text,
+} from '../../kernel/config/shape.ts';
+import type { TypeOf } from '../../kernel/config/shape.ts';
 
 /** The names of transports in use, with Parley's name for each; undefined means to detect it. */
 export const TRANSPORTS = {
@@ -29,40 +42,6 @@ const TOOL_RULES = object(
     ),
   },
   'Rules for the tools of this server, by the names it gives them.',
-);
-
-const PIN_ACTIONS = ['destructive', 'flag', 'hold'] as const;
-export const PIN_SETTINGS = either(
-  [
-    choice(
-      [...PIN_ACTIONS, 'off'],
-      'flag: it is reported; hold: neither listed nor callable until `parley pins accept`; destructive: held unless it only reads; off: nothing is pinned.',
-    ),
-    object(
-      {
-        changed: choice(PIN_ACTIONS, 'Tools and prompts that have changed. Default: destructive.'),
-        new: choice(PIN_ACTIONS, 'Tools and prompts that were not there before. Default: destructive.'),
-      },
-      'The same for each kind of difference.',
-    ),
-  ],
-  'What happens when a server changes what it lists after it was first seen (docs/safety.md#what-servers-say).',
-);
-
-const rate = (about: string) => text(about, { pattern: RATE_PATTERN, like: 'a rate such as "60/min"' });
-
-export const RATE = object(
-  {
-    perCaller: rate(
-      'Requests of one caller (a principal, else a network address), such as `60/min`; also `/s`, `/h`, `/day`.',
-    ),
-    perServer: rate('Calls to one server by all callers together.'),
-    tools: record(
-      rate('How often one caller may call what matches.'),
-      "Rates by tool: the server's own name, `server__name`, or a glob such as `github__*`. What one glob matches is counted together.",
-    ),
-  },
-  'How often callers may call (docs/safety.md). Default: without limit.',
 );
 
 const GRANTS = ['client_credentials', 'jwt_bearer', 'id_jag', 'token_exchange'] as const;
@@ -175,10 +154,6 @@ export const SERVER = object(
     type: choice(transportWords, 'How to talk to it. "http" finds out which HTTP transport it is.'),
     transport: choice(transportWords, 'The same as "type".'),
     share: choice(SHARING, `${ABOUT_SHARING} Default: the one for all servers.`),
-    account: choice(
-      ['user', 'shared'],
-      'Whose account is used there (docs/logins.md). user: everybody logs in for themselves, and shares nothing. Default: shared.',
-    ),
     start: choice(
       ['lazy', 'eager'],
       'eager: connected at once; with only stdio, when the client sends its first message. Default: when a client first needs it.',
@@ -192,11 +167,7 @@ export const SERVER = object(
       { min: 1, max: MAX_MS },
     ),
     tools: TOOL_RULES,
-    trustAnnotations: flag(
-      'true: rules believe what the server says about its own tools, such as that one only reads. Default: false.',
-    ),
-    rate: { ...RATE, about: 'How often callers may call this server. Default: the rates for all servers.' },
-    pins: { ...PIN_SETTINGS, about: `${PIN_SETTINGS.about} Default: the one for all servers.` },
+    ...shapesOf(SERVER_FEATURE_KEYS),
     disabled: flag('true: as if it were not in the file.'),
     alwaysAllow: foreign('Cline and Windsurf.'),
     autoApprove: foreign('Cline.'),

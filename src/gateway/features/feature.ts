@@ -56,6 +56,9 @@ export interface OpenedServer {
 /** Opens the server; with further options, if they are given. */
 export type OpenServer = (options?: Partial<UpstreamTargetOptions>) => UpstreamTarget;
 
+/** What has to be made again: its steps, or all connections to servers, with their steps. */
+export type FeatureChange = 'steps' | 'servers';
+
 export interface Feature {
   /** Wraps what clients send. The first feature of the list is outermost. */
   readonly layer?: Layer | undefined;
@@ -79,8 +82,8 @@ export interface Feature {
   readonly openPages?: Readonly<Record<string, HttpHandler>> | undefined;
   /** Rejects if it cannot do what it is there for; nobody is served before. */
   readonly ready?: Promise<unknown> | undefined;
-  /** Takes other options while clients are connected; those that are left out stay. True: its steps are others now. */
-  update?(options: object): boolean;
+  /** Takes other options while clients are connected; those that are left out stay. Throws if they cannot be, and then nothing changes. */
+  update?(options: object): FeatureChange | undefined;
   close?(): void;
 }
 

@@ -198,8 +198,8 @@ export class Catalogs {
   }
 
   /** The catalog of the same server, unless it was reconfigured. */
-  #of({ name, entry }: Member): Catalog | undefined {
-    const isSame = entry !== undefined && this.member(name)?.entry === entry;
+  #of({ name, opening }: Member): Catalog | undefined {
+    const isSame = opening !== undefined && this.member(name)?.opening === opening;
     return isSame ? this.#catalogs.get(name) : undefined;
   }
 

@@ -7,8 +7,8 @@ import type { Target } from '../../kernel/target.ts';
 export interface Member {
   readonly name: string;
   readonly target: Target;
-  /** The configuration it was made from, to detect changes. */
-  readonly entry?: unknown;
+  /** The same object as long as the server has not been opened again. */
+  readonly opening?: object | undefined;
   /** The settings of the server; each feature knows its own. */
   readonly settings?: object | undefined;
 }

@@ -165,8 +165,8 @@ export class Router implements Target {
     return () => stops.forEach((stop) => stop());
   }
 
-  #has({ name, entry }: Member): boolean {
-    return entry !== undefined && this.#members.some((member) => member.name === name && member.entry === entry);
+  #has({ name, opening }: Member): boolean {
+    return opening !== undefined && this.#members.some((member) => member.name === name && member.opening === opening);
   }
 
   async #toolOwner(tool: string, client: ClientView): Promise<{ member: Member; name: string } | undefined> {

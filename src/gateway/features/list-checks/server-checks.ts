@@ -28,17 +28,20 @@ interface PinSettings {
 
 export class ServerChecks {
   readonly #settings: PinSettings;
+  /** For servers that are opened from now on. */
+  pins: PinOption | undefined;
   readonly #byServer = new Map<string, DefinitionChecks>();
   readonly #names = new KnownNames();
 
   constructor(settings: PinSettings) {
     this.#settings = settings;
+    this.pins = settings.pins;
   }
 
   /** New checks of a server. `pins`: the setting of this server. */
   of({ name, address, isPerUser, clock, ...rest }: CheckedServer, pins: PinOption | undefined): DefinitionChecks {
-    const { stateFolder, audit, name: own = 'mcp-parley', pairedAs: gateway = own, pins: forAll } = this.#settings;
-    const policy = toPinPolicy(pins ?? forAll ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
+    const { stateFolder, audit, name: own = 'mcp-parley', pairedAs: gateway = own } = this.#settings;
+    const policy = toPinPolicy(pins ?? this.pins ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
     const whose = { gateway, address: addressText(address), command: commandOf(address), isPerUser };
     const pinning = policy && { ...whose, policy, stateFolder, clock, audit };
     const checks = new DefinitionChecks({ server: name, ...rest, names: this.#names, pins: pinning });

@@ -25,6 +25,11 @@ export const pins = defineFeature<PinsFeatureOptions>({
         const server = { name, address, isPerUser, servers: () => gateway.servers, log, clock };
         return { definitions: checks.of(server, (settings as PinSettings).pins) };
       },
+      update(next: PinsFeatureOptions) {
+        if (!('pins' in next)) return undefined;
+        checks.pins = next.pins;
+        return 'servers';
+      },
       close: () => checks.close(),
     };
   },

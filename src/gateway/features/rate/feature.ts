@@ -21,9 +21,10 @@ export const rate = defineFeature<RateFeatureOptions>({
       layer: limits.layer,
       member: (member) => limits.member(member),
       goesByName: (members) => hasToolRates(limits.options, members),
-      update({ rate: next }: RateFeatureOptions) {
-        if (next) limits.options = next;
-        return next !== undefined;
+      update(next: RateFeatureOptions) {
+        if (!('rate' in next)) return undefined;
+        limits.options = next.rate ?? {};
+        return 'steps';
       },
     };
   },

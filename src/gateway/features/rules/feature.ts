@@ -25,8 +25,9 @@ export const rules = defineFeature<RulesFeatureOptions>({
       },
       steps: (members) => ruling.steps({ servers: gateway.servers, believed: believedOf(members), log, clock }),
       update(next: RulesFeatureOptions) {
-        if (next.rules) ruling.rules = next.rules;
-        return next.rules !== undefined;
+        if (!('rules' in next)) return undefined;
+        ruling.rules = next.rules ?? [];
+        return 'steps';
       },
     };
   },

@@ -1,0 +1,18 @@
+// The keys of a configuration that belong to features. What they are called is the same as in the options of createGateway, and in the settings
+// of a server; only `audit` is a recorder there, which the command line makes.
+import { accountKey } from './accounts/config.ts';
+import { auditKey } from './audit/config.ts';
+import { observeKey } from './observe/config.ts';
+import { pinsKey, serverPinsKey } from './pins/config.ts';
+import { rateKey, serverRateKey } from './rate/config.ts';
+import { rulesKey, trustAnnotationsKey } from './rules/config.ts';
+
+export const FEATURE_KEYS = { rules: rulesKey, pins: pinsKey, rate: rateKey, observe: observeKey, audit: auditKey };
+
+/** In the entry of a server. */
+export const SERVER_FEATURE_KEYS = {
+  account: accountKey,
+  trustAnnotations: trustAnnotationsKey,
+  rate: serverRateKey,
+  pins: serverPinsKey,
+};

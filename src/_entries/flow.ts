@@ -21,7 +21,7 @@ export { serveFlows } from '../flow/wire/serve-flows.ts';
 export type { ServeFlowsOptions } from '../flow/wire/serve-flows.ts';
 export { FlowSessions, TokenFlowSessions } from '../flow/flow-sessions.ts';
 export type { SessionEvent } from '../flow/session/session-event.ts';
-export type { PersonNotice } from '../flow/session/external/people.ts';
+export type { PersonNotice } from '../flow/session/session-context.ts';
 export type { Turn } from '../flow/session/turn/turn.ts';
 export { exploreFile } from '../flow/explore/explore-file.ts';
 export type { ExploredFlows } from '../flow/explore/exploration.ts';

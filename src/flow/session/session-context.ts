@@ -15,10 +15,22 @@ import { FlowCounts } from '../flow-metrics.ts';
 import { memoryStore } from '../store/memory/memory.ts';
 import type { FlowStore } from '../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
-import type { PersonNotice } from './external/people.ts';
 import type { FlowLimits } from './flow-limits.ts';
-import { WarmBodies } from './turn/turn-runner.ts';
+import { WarmBodies } from './turn/warm-bodies.ts';
 import { StepLimits } from './turn/step-limits.ts';
+
+/** The message for the `notify` option, which sends it by mail, chat and so on. */
+export interface PersonNotice {
+  kind: 'asked' | 'reminder';
+  /** The principal who is asked. */
+  person: string;
+  sessionId: string;
+  tool: string;
+  promptId: string;
+  message: string;
+  /** The page on which this person answers this question. Undefined if browsers cannot reach this server. */
+  link?: string | undefined;
+}
 
 export interface SessionOptions {
   /** Default: the memory of this process. */

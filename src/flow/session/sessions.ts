@@ -1,45 +1,39 @@
-// The sessions of a set of flows: every operation on one, each answered with the turn it leads to. Channels and wire use only this.
+// The sessions of a set of flows: every request about one, each answered with the turn it leads to. Channels and wire use only this; what happens
+// besides requests is in background.ts.
 import { transition } from '../../mcp/flow/flow-states.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { AnyFlow } from '../define.ts';
-import type { IncomingAnswer } from '../engine/match-answer.ts';
-import { toExplored, NOTHING_FOUND } from '../explore/exploration.ts';
+import { toExplored } from '../explore/exploration.ts';
 import type { Exploration } from '../explore/exploration.ts';
 import {
   isParticipant,
-  isIdle,
   callerQuestions,
   isOwner,
   toOwner,
   toStoredShare,
   toDueAt,
   toExpiry,
-  isEnded,
-  waitsForOthers,
-  waitsForPeopleOrEvents,
   questionsFor,
 } from '../header.ts';
-import type { EarlyEnd, Header } from '../journal.ts';
-import type { SessionChange, FlowStore, StoredSession } from '../store/store.ts';
-import { endSession } from './ending/end-session.ts';
-import { withTrail, readOutcome, withOutcome } from './ending/ended-record.ts';
+import type { Header } from '../journal.ts';
+import type { FlowStore, StoredSession } from '../store/store.ts';
+import { Background } from './background.ts';
+import { readOutcome } from './ending/ended-record.ts';
 import { deliverEvent } from './external/deliver-event.ts';
 import type { DeliveryResult } from './external/deliver-event.ts';
 import { handOverQuestion, limitToPerson, notifyCaller, toPersonView } from './external/people.ts';
 import { createSessionContext } from './session-context.ts';
 import type { SessionOptions, SessionContext } from './session-context.ts';
-import { tellListener } from './session-event.ts';
 import type { SessionEvent } from './session-event.ts';
-import { checkTimeout, toTombstoneMs } from './flow-limits.ts';
+import { checkTimeout } from './flow-limits.ts';
 import { toStartFingerprint, toStartedSessionId } from './session-id.ts';
-import { Sweeper } from './sweeper.ts';
-import { TurnRunner } from './turn/turn-runner.ts';
-import type { LiveSession, TurnHost, TurnRequest, Turn } from './turn/turn.ts';
-import { loadSession, migrateJournal } from './verbs/load-session.ts';
+import type { TurnRequest } from './turn/turn-request.ts';
+import type { Turn } from './turn/turn.ts';
+import { answerSession, toPresentTurn, writeHeader } from './verbs/answer-session.ts';
 import type { LoadRequest } from './verbs/load-session.ts';
-import { OWNER_KEY, answerForOwner, completeByOwner, continueByOwner } from './verbs/owner.ts';
+import { completeByOwner, continueByOwner } from './verbs/owner.ts';
 import { prepareSession } from './verbs/prepare-session.ts';
-import { runAnswer, runWarmAnswer, endsSession, receiveAnswers, toCancelReason } from './verbs/receive-answers.ts';
+import { runWarmAnswer } from './verbs/receive-answers.ts';
 import type {
   AnswerRequest,
   BackRequest,
@@ -53,7 +47,6 @@ import type {
   StartRequest,
 } from './verbs/requests.ts';
 import { rewind } from './verbs/rewind.ts';
-import { waitForTurn, waitForTime } from './verbs/session-watch.ts';
 import { toStateView } from './view.ts';
 import type { StateView } from './view.ts';
 
@@ -61,38 +54,25 @@ const MAX_TRIES = 20;
 /** Tries for an idle session whose lease has not been released yet. */
 const TRIES_AT_REST = 10;
 
-export class Sessions implements TurnHost {
+export class Sessions {
   readonly context: SessionContext;
   readonly flows: ReadonlyMap<string, AnyFlow>;
-  readonly #explored: ReadonlyMap<string, Exploration>;
-  readonly #live: Map<string, LiveSession>;
-  readonly #listeners = new Set<(event: SessionEvent) => void>();
-  readonly #sweeper: Sweeper;
+  readonly #background: Background;
 
-  constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, of?: { all: Sessions; store: FlowStore }) {
-    this.context = of ? { ...of.all.context, store: of.store, lasting: false } : createSessionContext(options);
-    this.flows = of ? of.all.flows : new Map([...flows].map((flow) => [flow.name, flow]));
-    if (!of) {
-      for (const flow of this.flows.values()) checkTimeout(flow, this.context.limits);
-      this.context.counts.know(this.flows.keys());
-    }
-    this.#live = of ? of.all.#live : new Map<string, LiveSession>();
-    this.#sweeper = new Sweeper(this);
-    if (of) this.#sweeper.stop();
-    const { explored, log } = this.context;
-    this.#explored = of
-      ? of.all.#explored
-      : new Map([...this.flows.values()].map((flow) => [flow.name, toExplored(flow, explored, log)]));
+  constructor(flows: Iterable<AnyFlow>, options: SessionOptions = {}, background?: Background) {
+    this.#background = background ?? createBackground(flows, options);
+    this.context = this.#background.context;
+    this.flows = this.#background.flows;
   }
 
-  /** The same flows over another store, for one request. It runs no sweeper. */
+  /** The same flows over another store, for one request. It attends to nothing by itself. */
   over(store: FlowStore): Sessions {
-    return new Sessions([], {}, { all: this, store });
+    return new Sessions([], {}, this.#background.over({ ...this.context, store, lasting: false }));
   }
 
   /** The questions of a flow that are known without running it. */
-  explored({ name }: AnyFlow): Exploration {
-    return this.#explored.get(name) ?? NOTHING_FOUND;
+  explored(flow: AnyFlow): Exploration {
+    return this.#background.explored(flow);
   }
 
   async start(request: StartRequest): Promise<Turn> {
@@ -102,7 +82,7 @@ export class Sessions implements TurnHost {
     if (again) return again;
     const { questions } = this.explored(flow);
     const { header, entries } = await prepareSession(this.context, flow, { request, questions });
-    const turn = await this.runTurn({ flow, header, entries: [], prefix: entries, stored: false });
+    const turn = await this.#background.runTurn({ flow, header, entries: [], prefix: entries, stored: false });
     return turn ?? ((await this.#startedBefore(request)) as Turn);
   }
 
@@ -111,20 +91,20 @@ export class Sessions implements TurnHost {
     await this.context.store.forgetOutcome?.(sessionId);
   }
 
-  /** A session that travelled in tokens is now in the store, and the sweeper looks after it. */
+  /** A session that travelled in tokens is now in the store, and is attended to when it is due. */
   expect(header: Header): void {
-    this.#sweeper.expect(header);
+    this.#background.expect(header);
   }
 
   async answer(request: AnswerRequest): Promise<Turn> {
-    const warm = runWarmAnswer(this, request);
+    const warm = runWarmAnswer(this.#background, request);
     const turn = warm && (await warm);
     if (turn) return turn;
     // A process that has died may still have the lease of a session at rest: then the answer is written, and taken up when the lease is over.
     const act = (stored: StoredSession, flow: AnyFlow, tries: number) =>
-      this.answerTo(stored, flow, request, tries >= TRIES_AT_REST);
+      answerSession(this.#background, { stored, flow, request, mayBeHeld: tries >= TRIES_AT_REST });
     const answered = await this.#attempt(request, act, this.#loadAsked);
-    if (answered.accepted !== false) notifyCaller(this, request.principal, answered);
+    if (answered.accepted !== false) notifyCaller(this.#background, request.principal, answered);
     return limitToPerson(request.principal, answered);
   }
 
@@ -132,48 +112,31 @@ export class Sessions implements TurnHost {
   async handOver(request: HandOverRequest): Promise<Turn> {
     const act = (stored: StoredSession) => {
       const { next, entry } = handOverQuestion(this.context, stored, request);
-      return this.#patched(stored.header, next, { add: [entry], dueAt: entry.ts });
+      return writeHeader(this.#background, { header: stored.header, next }, { add: [entry], dueAt: entry.ts });
     };
     const turn = await this.#attempt(request, act, this.#load);
-    this.onLeft(request.sessionId);
+    this.#background.onLeft(request.sessionId);
     return limitToPerson(request.principal, turn);
-  }
-
-  /** Undefined if another writer was faster. */
-  async answerTo(
-    stored: StoredSession,
-    flow: AnyFlow,
-    request: AnswerRequest,
-    mayBeHeld = false,
-  ): Promise<Turn | undefined> {
-    const coming = receiveAnswers(this.context, stored, request);
-    const taken = coming instanceof Promise ? await coming : coming;
-    if (taken.again) return { ...this.#now(stored.header), accepted: true, verdicts: taken.again };
-    const end = taken.incoming.find(endsSession);
-    if (end) return this.end(stored, flow, { kind: 'cancel', reason: toCancelReason(end) });
-    const [first] = taken.incoming;
-    if (first?.k === OWNER_KEY) return this.#answerForOwner(taken.header, first);
-    return runAnswer(this, { flow, stored, taken, mayBeHeld });
   }
 
   /** Delivers an event that a flow waits for, or will wait for (`ask.event`). */
   deliver(request: DeliverRequest): Promise<DeliveryResult> {
-    return deliverEvent(this, request);
+    return deliverEvent(this.#background, request);
   }
 
   async cancel(request: CancelRequest): Promise<Turn> {
     const turn = await this.#attempt(request, async (stored, flow) => {
       transition(stored.header, 'cancel');
-      return this.end(stored, flow, { kind: 'cancel', reason: request.reason });
+      return this.#background.end(stored, flow, { kind: 'cancel', reason: request.reason });
     });
-    this.emit({ kind: 'cancelled', header: turn.header });
+    this.#background.emit({ kind: 'cancelled', header: turn.header });
     return turn;
   }
 
   async back(request: BackRequest): Promise<Turn> {
     return this.#attempt(request, async (stored, flow) => {
       const entry = { t: 'cut' as const, k: request.key ?? '', ts: this.context.clock.now() };
-      return rewind(this, { flow, stored, entry });
+      return rewind(this.#background, { flow, stored, entry });
     });
   }
 
@@ -182,7 +145,7 @@ export class Sessions implements TurnHost {
     const { key: k, value: v, src = 'human' } = request;
     return this.#attempt(request, async (stored, flow) => {
       const entry = { t: 'edit' as const, k, v, src, ts: this.context.clock.now() };
-      return rewind(this, { flow, stored, entry });
+      return rewind(this.#background, { flow, stored, entry });
     });
   }
 
@@ -192,21 +155,22 @@ export class Sessions implements TurnHost {
       if (header.state !== 'waiting_user') transition(header, 'respond');
       if (header.parked) return { header, questions: callerQuestions(header) };
       const next = { ...header, ...toExpiry(header, this.context.clock.now()) };
-      return this.#patched(header, next, { dueAt: toDueAt(next) });
+      return writeHeader(this.#background, { header, next }, { dueAt: toDueAt(next) });
     });
   }
 
   async continueByOwner(request: ContinueRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }, flow) => {
       const next = continueByOwner(header, request, { flow, context: this.context });
-      return this.#patched(header, next, { dueAt: toDueAt(next) });
+      return writeHeader(this.#background, { header, next }, { dueAt: toDueAt(next) });
     });
   }
 
   async completeByOwner(request: CompleteRequest): Promise<Turn> {
     return this.#attempt(request, async ({ header }) => {
-      const turn = await this.#patched(header, completeByOwner(header, this.context.clock.now()));
-      if (turn) this.#live.get(header.id)?.abort();
+      const next = completeByOwner(header, this.context.clock.now());
+      const turn = await writeHeader(this.#background, { header, next });
+      if (turn) this.#background.leave(header.id);
       return turn && { ...turn, result: request.result, summary: request.summary };
     });
   }
@@ -229,89 +193,48 @@ export class Sessions implements TurnHost {
 
   /** Calls the listener for events that no request caused, until the returned function is called. */
   on(listener: (event: SessionEvent) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
-
-  emit(event: SessionEvent): void {
-    // A copy, because a listener may add listeners, which do not get this event.
-    for (const listener of Array.from(this.#listeners)) tellListener(this.context.log, listener, event);
+    return this.#background.on(listener);
   }
 
   /** Waits for all running steps and undos of this process. */
-  async idle(): Promise<void> {
-    await Promise.all([...this.#live.values()].map(({ done }) => done));
+  idle(): Promise<void> {
+    return this.#background.idle();
   }
 
   /** Leaves running sessions to another process. */
-  async close(): Promise<void> {
-    this.#sweeper.stop();
-    this.context.warmBodies.clear();
-    for (const live of this.#live.values()) live.abort();
-    await this.idle();
+  close(): Promise<void> {
+    return this.#background.close();
   }
 
-  /** Handles all sessions that are due now. The sweeper does this on its own schedule. */
+  /** Handles all sessions that are due now. A timer does this on its own schedule. */
   sweep(): Promise<void> {
-    return this.#sweeper.sweep();
+    return this.#background.sweep();
   }
 
   /** Handles what is due for one session. */
   attend(sessionId: string): Promise<void> {
-    return this.#sweeper.attend(sessionId);
+    return this.#background.attend(sessionId);
   }
 
-  async runTurn(request: TurnRequest): Promise<Turn | undefined> {
-    const { next } = this.explored(request.flow);
-    const turn = await new TurnRunner(this, request, next).turn();
-    if (!turn) return undefined;
-    this.context.counts.turned(turn.header);
-    this.#sweeper.expect(turn.header);
-    return turn;
+  runTurn(request: TurnRequest): Promise<Turn | undefined> {
+    return this.#background.runTurn(request);
   }
 
-  /** Ends a session early. Undefined if another writer was faster. */
-  end(stored: StoredSession, flow: AnyFlow | undefined, ending: EarlyEnd): Promise<Turn | undefined> {
-    return endSession(this, { stored, flow, ending }, this.#live.get(stored.header.id));
+  emit(event: SessionEvent): void {
+    this.#background.emit(event);
   }
 
-  flowOf({ tool }: Header): AnyFlow {
-    const flow = this.flows.get(tool);
-    if (!flow) throw new GatewayError('FLOW_NOT_INTERACTIVE', { tool });
-    return flow;
+  flowOf(header: Header): AnyFlow {
+    return this.#background.flowOf(header);
   }
 
   isLive(id: string): boolean {
-    return this.#live.has(id);
+    return this.#background.isLive(id);
   }
 
-  onLive(live: LiveSession): void {
-    this.#live.set(live.id, live);
-    void live.done.then((turn) => this.#sweeper.expect(turn.header));
-    void live.done.then(() => {
-      if (this.#live.get(live.id) === live) this.#live.delete(live.id);
-    });
-  }
-
-  onDue(id: string): void {
-    const { log } = this.context;
-    this.#sweeper.attend(id).catch((error: unknown) => log.error({ error }, 'flow.sweep-failed'));
-  }
-
-  onMoved(turn: Turn): void {
-    this.#sweeper.expect(turn.header);
-    this.emit({ kind: 'turn', turn });
-  }
-
-  onLeft(id: string): void {
-    this.#live.get(id)?.look();
-  }
-
-  laterTurn(header: Header): Pick<Turn, 'later'> {
-    if (isEnded(header) || callerQuestions(header).length > 0 || !waitsForOthers(header)) return {};
-    if (this.context.lasting) return { later: () => waitForTurn(this, header) };
-    // Sessions in tokens receive no events.
-    return waitsForPeopleOrEvents(header) ? {} : { later: () => waitForTime(this, header) };
+  /** Throws if the caller may not see the session. */
+  load(request: LoadRequest): Promise<StoredSession> {
+    return this.#background.load(request);
   }
 
   /** Reads and acts again when another writer came in between. */
@@ -329,12 +252,6 @@ export class Sessions implements TurnHost {
     throw new GatewayError('FLOW_LIMIT', { what: 'too many at once', limit: 'respondsPerSecond', retryAfterMs: 100 });
   }
 
-  /** Throws if the caller may not see the session. */
-  async load(request: LoadRequest): Promise<StoredSession> {
-    const stored = await loadSession(this.context, request, (id) => this.#sweeper.attend(id));
-    return migrateJournal(stored, this.flows.get(stored.header.tool));
-  }
-
   readonly #loadOwn = (request: SessionRequest): Promise<StoredSession> => this.#loadIf(request, () => false);
 
   /** Also lets in people who are asked a question of the session. */
@@ -349,46 +266,23 @@ export class Sessions implements TurnHost {
     return this.load({ sessionId, mayHave: (stored) => isOwner(stored.header, principal) || isTheirs(stored) });
   }
 
-  async #answerForOwner(header: Header, answer: IncomingAnswer): Promise<Turn | undefined> {
-    const now = this.context.clock.now();
-    const { header: next, turn } = answerForOwner(header, answer, now);
-    const done = await this.#patched(header, next, { dueAt: now + this.context.leaseMs });
-    return done && { ...done, ...turn };
-  }
-
-  /** The current state, with the turn that follows without a request. */
-  #now(header: Header): Turn {
-    const next = this.#live.get(header.id)?.next;
-    return {
-      header,
-      questions: callerQuestions(header),
-      ...withOutcome(this.context, header),
-      ...(next && { next }),
-      ...(isIdle(header) && this.laterTurn(header)),
-    };
-  }
-
   /** The session that the client already started with this id. */
   async #startedBefore({ principal, startId, tool, args }: StartRequest): Promise<Turn | undefined> {
     if (startId === undefined) return undefined;
     const sessionId = toStartedSessionId(principal, startId);
     if (!(await this.context.store.load(sessionId))) return undefined;
     const { header } = await this.#loadOwn({ principal, sessionId });
-    if (header.started === toStartFingerprint(tool, args)) return this.#now(header);
+    if (header.started === toStartFingerprint(tool, args)) return toPresentTurn(this.#background, header);
     throw new GatewayError('START_ID_USED');
   }
+}
 
-  async #patched(header: Header, next: Header, options: Omit<SessionChange, 'patch'> = {}): Promise<Turn | undefined> {
-    const { store, limits } = this.context;
-    const change = {
-      patch: await withTrail(this.context, next),
-      ...options,
-      tombstoneMs: toTombstoneMs(limits, header),
-    };
-    const done = await store.commit(header.id, header.rev, change);
-    if (!done.ok) return undefined;
-    this.context.counts.wrote(header, next, []);
-    this.#sweeper.expect(next);
-    return { header: { ...next, rev: done.rev }, questions: callerQuestions(next) };
-  }
+function createBackground(flows: Iterable<AnyFlow>, options: SessionOptions): Background {
+  const context = createSessionContext(options);
+  const all = new Map([...flows].map((flow) => [flow.name, flow]));
+  for (const flow of all.values()) checkTimeout(flow, context.limits);
+  context.counts.know(all.keys());
+  const { explored, log } = context;
+  const found = new Map([...all.values()].map((flow) => [flow.name, toExplored(flow, explored, log)]));
+  return new Background(context, { flows: all, explored: found });
 }

@@ -7,8 +7,9 @@ import type { Question } from '../question/question.ts';
 import type { StoredSession } from '../store/store.ts';
 import { claimNotices, sendNotices, withAddressees } from './external/people.ts';
 import type { AddresseeUpdates } from './external/people.ts';
-import type { Sessions } from './sessions.ts';
+import type { SessionHost } from './turn/turn-request.ts';
 import type { Turn } from './turn/turn.ts';
+import { answerSession } from './verbs/answer-session.ts';
 import { openStored } from './verbs/load-session.ts';
 import { undoAndRewind } from './verbs/rewind.ts';
 
@@ -26,13 +27,13 @@ interface OverdueWaits {
 }
 
 export class Sweeper {
-  readonly #sessions: Sessions;
+  readonly #sessions: SessionHost;
   #at = Infinity;
   #off = (): void => {};
   #stopped = false;
   #sweeping: Promise<void> | undefined;
 
-  constructor(sessions: Sessions) {
+  constructor(sessions: SessionHost) {
     this.#sessions = sessions;
     if (!sessions.context.sweeps) this.#stopped = true;
     else if (sessions.context.store.durable) this.#set(sessions.context.clock.now() + POLL_MS);
@@ -158,7 +159,11 @@ export class Sweeper {
     const ts = this.#sessions.context.clock.now();
     const turn =
       waits.length === 0
-        ? await this.#sessions.answerTo(stored, flow, { sessionId, principal, answers, isForAll: true, src: 'default' })
+        ? await answerSession(this.#sessions, {
+            stored,
+            flow,
+            request: { sessionId, principal, answers, isForAll: true, src: 'default' },
+          })
         : await this.#sessions.runTurn({
             flow,
             ...stored,
@@ -185,7 +190,7 @@ export class Sweeper {
       const turn =
         answers.length === 0
           ? await this.#sessions.runTurn({ flow, ...stored, stored: true })
-          : await this.#sessions.answerTo(stored, flow, request);
+          : await answerSession(this.#sessions, { stored, flow, request });
       if (turn) this.#sessions.emit({ kind: 'turn', turn });
     } catch (error) {
       if (isMismatch(error)) throw error;

@@ -7,9 +7,9 @@ import type { AnyFlow } from '../../define.ts';
 import type { SessionStore, StoredSession } from '../../store/store.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { ENDING_GRACE_MS } from '../turn/background-session.ts';
-import type { LiveSession, Turn } from '../turn/turn.ts';
+import type { LiveSession, SessionHost } from '../turn/turn-request.ts';
+import type { Turn } from '../turn/turn.ts';
 import { buildTrail } from './ended-record.ts';
-import type { Sessions } from '../sessions.ts';
 import { toTombstoneMs } from '../flow-limits.ts';
 import type { SessionContext } from '../session-context.ts';
 import { unlessLate } from '../../../kernel/base/timing.ts';
@@ -23,7 +23,7 @@ interface EndRequest {
 
 /** Undefined if another writer was faster. */
 export async function endSession(
-  sessions: Sessions,
+  sessions: SessionHost,
   end: EndRequest,
   live: LiveSession | undefined,
 ): Promise<Turn | undefined> {

@@ -16,14 +16,13 @@ import { isFileRef } from '../../question/check-answer.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { SessionContext } from '../session-context.ts';
 import { toShortId } from '../session-id.ts';
-import type { TurnDraft } from '../turn/turn-changes.ts';
-import type { TurnRunner } from '../turn/turn-runner.ts';
-import type { Failure, Turn } from '../turn/turn.ts';
+import type { RunningTurn } from '../turn/running-turn.ts';
+import type { Failure, Turn, TurnDraft } from '../turn/turn.ts';
 import { isStoredAnswer, isSecretRef } from '../values/secrets.ts';
 import type { GivenAnswer } from '../verbs/requests.ts';
 
 /** Adds outcome and trail to a draft that ends the session. `unwritten`: entries of the same commit. Undefined if there is nothing to wait for. */
-export function recordEnd(runner: TurnRunner, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
+export function recordEnd(runner: RunningTurn, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {
   const { patch, add } = draft;
   const { context, header } = runner.input;
   keepOutcome(runner, draft, unwritten);
@@ -49,7 +48,11 @@ interface Sealed extends SessionOutcome {
 const PURPOSE = 'flow-result';
 
 /** Adds the outcome to the draft that ends the session, so that the client can ask for it later. `unwritten`: entries of the same commit. */
-function keepOutcome({ input, commits }: TurnRunner, { patch, turn, add }: TurnDraft, unwritten: JournalEntry[]): void {
+function keepOutcome(
+  { input, commits }: RunningTurn,
+  { patch, turn, add }: TurnDraft,
+  unwritten: JournalEntry[],
+): void {
   const { via, started } = input.header;
   // A call gets its result directly. Only a caller that may come back, or waits in another process, can ask for it later.
   const isOwn = !input.byItself && !input.fromOutside && commits.header.left === undefined;

@@ -17,7 +17,7 @@ import type { SessionContext } from '../session-context.ts';
 import { toShortId } from '../session-id.ts';
 import type { Commits } from '../turn/commits.ts';
 import { runWithinTimeout } from '../turn/step-attempt.ts';
-import type { TurnRunner } from '../turn/turn-runner.ts';
+import type { RunningTurn } from '../turn/running-turn.ts';
 import type { Turn } from '../turn/turn.ts';
 
 /** An effect to undo. */
@@ -59,7 +59,7 @@ interface UnwindOptions {
  * Undoes the effects of a session that ends early. Failed undos are tried again with growing pauses, up to a limit. The session then ends
  * anyway, and what is left is reported.
  */
-export async function unwind(runner: TurnRunner, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
+export async function unwind(runner: RunningTurn, ending: EarlyEnd, unwinding: UnwindOptions): Promise<Turn> {
   const { commits, run } = runner;
   const { context, flow, header, host } = runner.input;
   const { effects, signal, onTold, end } = unwinding;
@@ -101,7 +101,7 @@ function isHopeless({ spec, done }: Effect): boolean {
 }
 
 /** Parks the session until a version that can undo its effects is served. False once that took too long. */
-async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promise<boolean> {
+async function setAside({ input, commits }: RunningTurn, ending: EarlyEnd): Promise<boolean> {
   const { context, flow } = input;
   const change = 'it has no undo for effects that have begun';
   const { patch, dueAt } = toParkedPatch(
@@ -117,7 +117,7 @@ async function setAside({ input, commits }: TurnRunner, ending: EarlyEnd): Promi
 }
 
 /** Parks the session in a durable store, so that an operator can try again (`parley flows retry`). False: it ends now. */
-async function givenUp({ input, commits }: TurnRunner, ending: EarlyEnd, left: Effect[]): Promise<boolean> {
+async function givenUp({ input, commits }: RunningTurn, ending: EarlyEnd, left: Effect[]): Promise<boolean> {
   const { context } = input;
   if (!context.lasting || !context.store.durable || left.every(isHopeless)) return false;
   const steps = left.map(({ key }) => key);

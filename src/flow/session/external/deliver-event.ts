@@ -11,8 +11,7 @@ import { isEnded, isAtRest } from '../../header.ts';
 import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { SessionContext } from '../session-context.ts';
-import type { Sessions } from '../sessions.ts';
-import type { TurnInput } from '../turn/turn.ts';
+import type { SessionHost, TurnInput } from '../turn/turn-request.ts';
 import { rejectHostileValue } from '../verbs/receive-answers.ts';
 import type { DeliverRequest } from '../verbs/requests.ts';
 
@@ -34,8 +33,13 @@ interface EventAddress {
   key: string;
 }
 
+type EventHost = Pick<SessionHost, 'context' | 'load' | 'flowOf' | 'runTurn' | 'emit'>;
+
 /** The program decides who may call this. */
-export function deliverEvent(sessions: Sessions, { sessionId, event, value }: DeliverRequest): Promise<DeliveryResult> {
+export function deliverEvent(
+  sessions: EventHost,
+  { sessionId, event, value }: DeliverRequest,
+): Promise<DeliveryResult> {
   return attempt(sessions, { sessionId, read: () => value }, (stored) => {
     const { last, next } = toKeys(stored.entries, event);
     if (stored.header.waits?.some(({ key }) => key === next)) return next;
@@ -48,7 +52,7 @@ export function deliverEvent(sessions: Sessions, { sessionId, event, value }: De
 
 /** Accepts only an event that is awaited, or a repeated delivery. `read` throws if the body is invalid, which counts as a try. */
 export function deliverToUrl(
-  sessions: Sessions,
+  sessions: EventHost,
   { sessionId, key }: EventAddress,
   read: () => unknown,
 ): Promise<DeliveryResult> {
@@ -62,7 +66,7 @@ export function deliverToUrl(
 type ToKey = (stored: StoredSession) => string;
 
 async function attempt(
-  sessions: Sessions,
+  sessions: EventHost,
   { sessionId, read }: { sessionId: string; read: () => unknown },
   keyIn: ToKey,
 ): Promise<DeliveryResult> {
@@ -88,7 +92,11 @@ interface Receiver {
   mayBeHeld: boolean;
 }
 
-async function runTurn(sessions: Sessions, { stored, mayBeHeld }: Receiver, arriving: IncomingEvent): Promise<boolean> {
+async function runTurn(
+  sessions: EventHost,
+  { stored, mayBeHeld }: Receiver,
+  arriving: IncomingEvent,
+): Promise<boolean> {
   sessions.context.warmBodies.delete(stored.header.id);
   const flow = sessions.flowOf(stored.header);
   const outside = { stored: true, incoming: [arriving], fromOutside: true, mayBeHeld };
@@ -131,7 +139,7 @@ function toAgain(header: Header, before: EventEntry, value: unknown): DeliveryRe
   throw refused(header, `the event ${before.k} was already delivered with other content`);
 }
 
-function refuseTooEarly({ context: { limits } }: Sessions, { header, entries }: StoredSession): void {
+function refuseTooEarly({ context: { limits } }: EventHost, { header, entries }: StoredSession): void {
   const delivered = entries.filter(({ t }) => t === 'evt').length;
   if (delivered < limits.earlyEvents) return;
   const what = `no more than ${limits.earlyEvents} events that a session does not wait for`;
@@ -141,7 +149,7 @@ function refuseTooEarly({ context: { limits } }: Sessions, { header, entries }: 
 const bursts = new WeakMap<object, BoundedMap<string, { from: number; count: number }>>();
 
 /** A rejected event changes nothing in the session, so the tries are counted here. */
-function refuseTooOften({ context }: Sessions, sessionId: string): void {
+function refuseTooOften({ context }: EventHost, sessionId: string): void {
   let counts = bursts.get(context.store);
   if (!counts) bursts.set(context.store, (counts = new BoundedMap(MAX_COUNTED)));
   const now = context.clock.now();

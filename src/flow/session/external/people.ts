@@ -11,23 +11,10 @@ import type { Addressee, Question } from '../../question/question.ts';
 import type { StoredSession } from '../../store/store.ts';
 import type { SessionContext } from '../session-context.ts';
 import { toShortId } from '../session-id.ts';
-import type { Sessions } from '../sessions.ts';
+import type { SessionHost } from '../turn/turn-request.ts';
 import type { Turn } from '../turn/turn.ts';
 import type { HandOverRequest } from '../verbs/requests.ts';
 import type { StateView } from '../view.ts';
-
-/** The message for the `notify` option, which sends it by mail, chat and so on. */
-export interface PersonNotice {
-  kind: 'asked' | 'reminder';
-  /** The principal who is asked. */
-  person: string;
-  sessionId: string;
-  tool: string;
-  promptId: string;
-  message: string;
-  /** The page on which this person answers this question. Undefined if browsers cannot reach this server. */
-  link?: string | undefined;
-}
 
 /** Pause after a failed notice; doubles each time. */
 const AGAIN_MS = 1000;
@@ -86,7 +73,7 @@ export function limitToPerson(principal: string, turn: Turn): Turn {
 }
 
 /** Announces the turn that another person's answer led to. */
-export function notifyCaller(sessions: Sessions, principal: string, turn: Turn): void {
+export function notifyCaller(sessions: SessionHost, principal: string, turn: Turn): void {
   if (!isOwner(turn.header, principal)) sessions.emit({ kind: 'turn', turn });
 }
 

@@ -22,9 +22,9 @@ import { isLimitError } from './commits.ts';
 import { RunningSteps } from './running-steps.ts';
 import { HolderWatch } from './session-holder.ts';
 import { draftEnded, draftEnding, draftFailure, draftWorking, takeNewProgress } from './turn-changes.ts';
-import type { TurnDraft } from './turn-changes.ts';
-import type { TurnRunner } from './turn-runner.ts';
-import type { LiveSession, Turn } from './turn.ts';
+import type { RunningTurn } from './running-turn.ts';
+import type { LiveSession } from './turn-request.ts';
+import type { Turn, TurnDraft } from './turn.ts';
 
 /** How long a request that ends a session waits for the undos, which continue after it. */
 export const ENDING_GRACE_MS = 2000;
@@ -34,7 +34,7 @@ const CHANGED = Symbol('the session was changed');
 export class BackgroundSession implements LiveSession {
   readonly steps: RunningSteps;
   done!: Promise<Turn>;
-  readonly #runner: TurnRunner;
+  readonly #runner: RunningTurn;
   readonly #watch: HolderWatch;
   readonly #next = new NextValue<Turn>();
   /** Another process has written entries for this one. */
@@ -45,7 +45,7 @@ export class BackgroundSession implements LiveSession {
   #isAsking = false;
   #offFirstQuestion = (): void => {};
 
-  constructor(runner: TurnRunner) {
+  constructor(runner: RunningTurn) {
     this.#runner = runner;
     this.steps = new RunningSteps(runner.input, { work: runner.signal, cleanup: this.#stop });
     this.#watch = new HolderWatch(runner.input, runner.commits, () => this.look());

@@ -15,7 +15,7 @@ import { runWithinTimeout, toIdempotencyKey } from './step-attempt.ts';
 import type { StepExecution } from './step-attempt.ts';
 import { toRetryPause } from './step-limits.ts';
 import type { FailedTry } from './step-limits.ts';
-import type { TurnInput } from './turn.ts';
+import type { TurnInput } from './turn-request.ts';
 
 interface Working {
   run: BodyRun;

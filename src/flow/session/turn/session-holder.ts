@@ -9,11 +9,12 @@ import type { JournalEntry, Header } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import type { Commits } from './commits.ts';
 import { isRefused, toVerdicts } from './turn-changes.ts';
-import type { TurnRunner } from './turn-runner.ts';
-import type { Turn, TurnInput } from './turn.ts';
+import type { RunningTurn } from './running-turn.ts';
+import type { TurnInput } from './turn-request.ts';
+import type { Turn } from './turn.ts';
 
 /** Undefined if another writer was faster. */
-export async function leaveToHolder(runner: TurnRunner, rest: RunState): Promise<Turn | undefined> {
+export async function leaveToHolder(runner: RunningTurn, rest: RunState): Promise<Turn | undefined> {
   const { input, run, commits } = runner;
   const { context, prefix = [], incoming = [] } = input;
   const { header } = commits;
@@ -60,7 +61,7 @@ function toState({ state }: Header, current: Question[]): Header['state'] {
   return state === 'waiting_user' ? 'processing' : state;
 }
 
-function askedAgain({ run }: TurnRunner, rest: RunState, refused: IncomingAnswer[]): Map<string, Question> {
+function askedAgain({ run }: RunningTurn, rest: RunState, refused: IncomingAnswer[]): Map<string, Question> {
   const complaints = new Map(refused.map(({ k, verdict }) => [k, verdict as Complaint]));
   for (const { k, a } of refused) run.input.folded.attempts.set(k, a);
   const asks = rest.kind === 'asks' || rest.kind === 'steps' ? rest.asks : [];
@@ -72,7 +73,7 @@ function askedAgain({ run }: TurnRunner, rest: RunState, refused: IncomingAnswer
   return new Map(questions.map((question) => [question.key, question]));
 }
 
-function refuseWorn({ commits, input: { context } }: TurnRunner, refused: IncomingAnswer[]): void {
+function refuseWorn({ commits, input: { context } }: RunningTurn, refused: IncomingAnswer[]): void {
   const { attempts, id: sessionId } = commits.header;
   if (attempts + refused.length <= context.limits.attempts) return;
   throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId, reason: 'too many attempts' });

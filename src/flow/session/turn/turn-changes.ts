@@ -16,25 +16,18 @@ import type { JournalEntry, Header, Wait, EarlyEnd } from '../../journal.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import { toShortId } from '../session-id.ts';
-import type { TurnRunner } from './turn-runner.ts';
-import type { Failure, Turn, Verdict } from './turn.ts';
-
-export interface TurnDraft {
-  patch: Partial<Header>;
-  add: JournalEntry[];
-  turn: Omit<Turn, 'header'>;
-  dueAt?: number | undefined;
-}
+import type { RunningTurn } from './running-turn.ts';
+import type { Failure, Turn, TurnDraft, Verdict } from './turn.ts';
 
 /** For a run that has stopped. */
-export function draftTurn(runner: TurnRunner, rest: RunState): TurnDraft | Promise<TurnDraft> {
+export function draftTurn(runner: RunningTurn, rest: RunState): TurnDraft | Promise<TurnDraft> {
   if (rest.kind === 'asks') return unlessMistaken(runner, () => toAsked(runner, rest));
   if (rest.kind === 'ended') return toCompleted(runner, rest.value);
   return draftBroken(runner, (rest as { error: unknown }).error);
 }
 
 /** What the author asks, or returns, may not be what can be shown or kept. */
-function unlessMistaken(runner: TurnRunner, draft: () => TurnDraft): TurnDraft {
+function unlessMistaken(runner: RunningTurn, draft: () => TurnDraft): TurnDraft {
   try {
     return draft();
   } catch (error) {
@@ -43,7 +36,7 @@ function unlessMistaken(runner: TurnRunner, draft: () => TurnDraft): TurnDraft {
 }
 
 /** An error of the author's code fails the session; a new version is set aside instead, as the one before may continue. */
-function draftBroken(runner: TurnRunner, error: unknown): TurnDraft {
+function draftBroken(runner: RunningTurn, error: unknown): TurnDraft {
   const { flow, header, stored } = runner.input;
   const isOther = stored && header.version !== flow.version;
   const broken = isOther && toBrokenVersion(flow, error, runner.run.replayQueue.isReplaying);
@@ -52,7 +45,7 @@ function draftBroken(runner: TurnRunner, error: unknown): TurnDraft {
 }
 
 /** Steps run, and open questions are asked. */
-export function draftWorking(runner: TurnRunner, rest: RunState | undefined): TurnDraft {
+export function draftWorking(runner: RunningTurn, rest: RunState | undefined): TurnDraft {
   const isOpen = rest?.kind === 'steps' || rest?.kind === 'asks';
   if (!isOpen || (rest.asks.length === 0 && rest.waits.length === 0)) return toProcessing(runner);
   const asks = runner.input.context.lasting ? rest.asks : [];
@@ -62,7 +55,7 @@ export function draftWorking(runner: TurnRunner, rest: RunState | undefined): Tu
 /** What is open, and whether steps run besides. */
 type Open = Pick<Extract<RunState, { kind: 'asks' }>, 'asks' | 'waits' | 'isBusy'>;
 
-function toAsked(runner: TurnRunner, { asks, waits: pending, isBusy }: Open): TurnDraft {
+function toAsked(runner: RunningTurn, { asks, waits: pending, isBusy }: Open): TurnDraft {
   const { context, incoming = [] } = runner.input;
   const { header } = runner.commits;
   const { folded } = runner.run.input;
@@ -160,14 +153,14 @@ interface Put {
 }
 
 /** Drops questions asked ahead that would exceed the limit. */
-function withinLimit(runner: TurnRunner, { asks, questions, isNew }: Put): Question[] {
+function withinLimit(runner: RunningTurn, { asks, questions, isNew }: Put): Question[] {
   let room = toMaxPrompts(runner.input) - runner.commits.header.prompts;
   if (questions.length <= room) return questions;
   const asked = new Set(asks.map(({ spec }) => spec.key));
   return questions.filter((question) => (isNew(question) ? room-- > 0 : true) || asked.has(question.key));
 }
 
-export function toMaxPrompts({ flow, context }: Pick<TurnRunner['input'], 'flow' | 'context'>): number {
+export function toMaxPrompts({ flow, context }: Pick<RunningTurn['input'], 'flow' | 'context'>): number {
   return flow.options.limits?.prompts ?? context.limits.prompts;
 }
 
@@ -181,7 +174,7 @@ interface Growth {
 }
 
 /** The error if this turn exceeds a limit. */
-function toOver(runner: TurnRunner, { fresh, refused }: Growth): GatewayError | undefined {
+function toOver(runner: RunningTurn, { fresh, refused }: Growth): GatewayError | undefined {
   const { flow, context } = runner.input;
   const { header } = runner.commits;
   const { limits } = context;
@@ -197,13 +190,13 @@ function toOver(runner: TurnRunner, { fresh, refused }: Growth): GatewayError | 
   return undefined;
 }
 
-function toCompleted(runner: TurnRunner, value: unknown): TurnDraft | Promise<TurnDraft> {
+function toCompleted(runner: RunningTurn, value: unknown): TurnDraft | Promise<TurnDraft> {
   const { output } = runner.input.flow;
   return output ? toChecked(runner, value, output) : withResult(runner, value);
 }
 
 async function toChecked(
-  runner: TurnRunner,
+  runner: RunningTurn,
   value: unknown,
   output: NonNullable<AnyFlow['output']>,
 ): Promise<TurnDraft> {
@@ -220,7 +213,7 @@ async function toChecked(
 }
 
 /** A result that JSON would change, or cannot hold, fails the session like any other mistake: once, and with its effects undone. */
-function withResult(runner: TurnRunner, value: unknown): TurnDraft {
+function withResult(runner: RunningTurn, value: unknown): TurnDraft {
   const { flow, context, incoming = [] } = runner.input;
   let result: unknown;
   try {
@@ -236,7 +229,7 @@ function withResult(runner: TurnRunner, value: unknown): TurnDraft {
   };
 }
 
-function toProcessing(runner: TurnRunner): TurnDraft {
+function toProcessing(runner: RunningTurn): TurnDraft {
   const { context, incoming = [] } = runner.input;
   const { header } = runner.commits;
   const now = context.clock.now();
@@ -256,11 +249,11 @@ function toProcessing(runner: TurnRunner): TurnDraft {
 }
 
 /** The state without open questions: `active` until the first question was asked. */
-function toWorking({ input: { stored }, commits: { header } }: TurnRunner): Header['state'] {
+function toWorking({ input: { stored }, commits: { header } }: RunningTurn): Header['state'] {
   return stored && header.state !== 'idle' && header.state !== 'active' ? 'processing' : 'active';
 }
 
-export function draftFailure(runner: TurnRunner, error: unknown): TurnDraft {
+export function draftFailure(runner: RunningTurn, error: unknown): TurnDraft {
   const { flow, context, incoming = [] } = runner.input;
   if (isMismatch(error)) throw error; // another version may continue it
   const failure = toFailure(error, flow.name);
@@ -295,7 +288,7 @@ function toFailure(error: unknown, tool: string): Failure {
 }
 
 /** The session is being ended; written before its effects are undone. */
-export function draftEnding({ input, commits }: TurnRunner, ending: EarlyEnd): TurnDraft {
+export function draftEnding({ input, commits }: RunningTurn, ending: EarlyEnd): TurnDraft {
   const isKnown = earlyEndOf(commits.header) !== undefined;
   const open = { current: [], waits: undefined, busy: undefined };
   const patch = { state: 'processing' as const, ...open, pending: ending };
@@ -305,7 +298,7 @@ export function draftEnding({ input, commits }: TurnRunner, ending: EarlyEnd): T
 
 /** The session has ended. */
 export function draftEnded(
-  { input: { context } }: TurnRunner,
+  { input: { context } }: RunningTurn,
   { kind, reason }: EarlyEnd,
   { turn, notUndone }: { turn: TurnDraft['turn']; notUndone?: string[] | undefined },
 ): TurnDraft {

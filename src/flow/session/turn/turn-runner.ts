@@ -4,7 +4,6 @@
 //    the intent are one commit, and the result and the question are the next.
 // 2. Changes of another writer are never overwritten: the turn is abandoned and runs again from the store.
 import { Cancellation } from '../../../kernel/base/cancellation.ts';
-import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { BodyRun } from '../../engine/body-run.ts';
 import { isMismatch } from '../../engine/mismatch.ts';
 import { findPlace, isMisuse } from '../../engine/misuse.ts';
@@ -16,7 +15,6 @@ import { extendFold, fold } from '../../fold.ts';
 import { earlyEndOf, endReason, isEnded } from '../../header.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
 import { toTombstoneMs } from '../flow-limits.ts';
-import type { SessionChange, StoredSession } from '../../store/store.ts';
 import { recordEnd } from '../ending/ended-record.ts';
 import { findUndoable } from '../ending/undo-effects.ts';
 import { checkEvents } from '../external/deliver-event.ts';
@@ -26,14 +24,12 @@ import { BackgroundSession } from './background-session.ts';
 import { Commits, isLimitError } from './commits.ts';
 import { leaveToHolder } from './session-holder.ts';
 import { draftEnded, draftFailure, draftTurn, toVerdicts } from './turn-changes.ts';
-import type { TurnDraft } from './turn-changes.ts';
-import type { Turn, TurnHost, TurnInput, TurnRequest } from './turn.ts';
+import type { RunningTurn, WriteTerms } from './running-turn.ts';
+import type { TurnHost, TurnInput, TurnRequest } from './turn-request.ts';
+import type { Turn, TurnDraft } from './turn.ts';
+import { WarmBody } from './warm-bodies.ts';
 
-interface Terms extends Pick<SessionChange, 'dueAt' | 'tombstoneMs'> {
-  takesLease?: boolean;
-}
-
-export class TurnRunner implements RunHost {
+export class TurnRunner implements RunHost, RunningTurn {
   readonly input: TurnInput;
   run: BodyRun;
   readonly commits: Commits;
@@ -172,7 +168,7 @@ export class TurnRunner implements RunHost {
   }
 
   /** Entries that could not be written go with the next write. */
-  async write(patch: Partial<Header>, add: JournalEntry[], terms: Terms = {}): Promise<Header | undefined> {
+  async write(patch: Partial<Header>, add: JournalEntry[], terms: WriteTerms = {}): Promise<Header | undefined> {
     const entries = [...this.#gather(), ...add];
     const whole = this.#refresh ? { ...this.#refresh, ...patch } : patch;
     const header = await (terms.takesLease
@@ -286,51 +282,4 @@ function keepWarm({ input, run, commits }: TurnRunner, header: Header, known: nu
   run.turn.incoming = undefined;
   run.turn.host = undefined;
   warmBodies.keep(new WarmBody(header, run));
-}
-
-/**
- * A body that waits in memory for its next answer, so that the turn needs no replay. It behaves exactly like a replayed body.
- * 1. It belongs to one revision of its session and can be resumed once; every other process replays the journal.
- * 2. It is resumed without reading the store. The commit at the end of the turn fails if the session has changed.
- * 3. It can be dropped at any time.
- */
-export class WarmBody {
-  readonly header: Header;
-  #run: BodyRun | undefined;
-
-  constructor(header: Header, run: BodyRun) {
-    this.header = header;
-    this.#run = run;
-  }
-
-  /** Returns the run to the first caller only. */
-  take(): BodyRun | undefined {
-    const run = this.#run;
-    this.#run = undefined;
-    return run;
-  }
-}
-
-/** A session, with its body if that is in memory. */
-export interface WarmSession extends StoredSession {
-  warm?: WarmBody | undefined;
-}
-
-/** The warm bodies of a process, up to a limit. The least recently used ones are dropped first. */
-export class WarmBodies extends BoundedMap<string, WarmBody> {
-  readonly any: boolean;
-
-  constructor(max: number) {
-    super(max);
-    this.any = max > 0;
-  }
-
-  keep(warm: WarmBody): void {
-    this.set(warm.header.id, warm);
-  }
-
-  /** Drops bodies of expired sessions, which another process may have ended. */
-  dropExpired(now: number): void {
-    for (const [id, { header }] of this.entries()) if (header.expiresAt <= now) this.delete(id);
-  }
 }

@@ -14,8 +14,8 @@ import type { StoredSession } from '../../store/store.ts';
 import { findRepeatedAnswers } from '../ending/ended-record.ts';
 import type { FlowLimits } from '../flow-limits.ts';
 import type { SessionContext } from '../session-context.ts';
-import type { Sessions } from '../sessions.ts';
-import type { WarmSession } from '../turn/turn-runner.ts';
+import type { SessionHost } from '../turn/turn-request.ts';
+import type { WarmSession } from '../turn/warm-bodies.ts';
 import type { Verdict, Turn } from '../turn/turn.ts';
 import { isStoredAnswer, storeApart } from '../values/secrets.ts';
 import { OWNER_KEY } from './owner.ts';
@@ -225,7 +225,7 @@ interface AnswerInput {
 
 /** Undefined if another writer was faster. */
 export function runAnswer(
-  sessions: Sessions,
+  sessions: SessionHost,
   { flow, stored, taken, mayBeHeld }: AnswerInput,
 ): Promise<Turn | undefined> {
   const { header, incoming } = taken;
@@ -243,7 +243,7 @@ function unlessRefused(turn: Turn | undefined): Turn | undefined {
 }
 
 /** Undefined if no warm body fits. Rejecting an answer is left to the caller, which reads the store: the warm state may be stale. */
-export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promise<Turn | undefined> | undefined {
+export function runWarmAnswer(sessions: SessionHost, request: AnswerRequest): Promise<Turn | undefined> | undefined {
   const { warmBodies, clock } = sessions.context;
   const warm = warmBodies.get(request.sessionId);
   if (!warm || !isOwner(warm.header, request.principal)) return undefined;
@@ -258,7 +258,7 @@ export function runWarmAnswer(sessions: Sessions, request: AnswerRequest): Promi
   return taken instanceof Promise ? taken.then(goOn) : goOn(taken);
 }
 
-function takenOrNot({ context }: Sessions, stored: WarmSession, request: AnswerRequest) {
+function takenOrNot({ context }: SessionHost, stored: WarmSession, request: AnswerRequest) {
   try {
     const taken = receiveAnswers(context, stored, request);
     return taken instanceof Promise ? taken.catch(() => undefined) : taken;

@@ -16,7 +16,7 @@ import type { StoredSession } from '../../store/store.ts';
 import { findStoredEffects, undoRound, maxUndoAttempts, pauseBeforeUndo } from '../ending/undo-effects.ts';
 import type { Effect } from '../ending/undo-effects.ts';
 import type { SessionContext } from '../session-context.ts';
-import type { Sessions } from '../sessions.ts';
+import type { SessionHost } from '../turn/turn-request.ts';
 import { Commits } from '../turn/commits.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -36,7 +36,7 @@ interface RewindRequest {
 }
 
 /** Undefined if another writer was faster. */
-export async function rewind(sessions: Sessions, { flow, stored, entry }: RewindRequest): Promise<Turn | undefined> {
+export async function rewind(sessions: SessionHost, { flow, stored, entry }: RewindRequest): Promise<Turn | undefined> {
   const { context } = sessions;
   transition(stored.header, 'respond');
   if (stored.header.busy) throw refused(stored.header, 'a step is running; wait until it is done');
@@ -52,7 +52,7 @@ export async function rewind(sessions: Sessions, { flow, stored, entry }: Rewind
 
 /** Undoes the effects after the question, then appends the entry. */
 export async function undoAndRewind(
-  sessions: Sessions,
+  sessions: SessionHost,
   { flow, stored, entry }: RewindRequest,
 ): Promise<Turn | undefined> {
   const { context } = sessions;
@@ -73,7 +73,7 @@ export async function undoAndRewind(
 
 /** Returns the effects that could not be undone. Undefined if another writer was faster. */
 async function undoneAll(
-  { context }: Sessions,
+  { context }: SessionHost,
   change: RewindRequest,
   effects: Effect[],
 ): Promise<Effect[] | undefined> {
@@ -129,7 +129,7 @@ function effectsAfter({ header, entries }: StoredSession, key: string, effects: 
 }
 
 /** Validates the new answer without writing. */
-async function tryOut(sessions: Sessions, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
+async function tryOut(sessions: SessionHost, { flow, stored, entry }: RewindRequest): Promise<Complaint | undefined> {
   const trial = new TurnRunner(sessions, { flow, ...stored, prefix: [entry], stored: true }, undefined);
   await trial.run.next();
   return trial.run.refused.get(entry.k);

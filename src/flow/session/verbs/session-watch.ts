@@ -14,7 +14,7 @@ import {
 } from '../../header.ts';
 import type { Header } from '../../journal.ts';
 import type { SessionEvent } from '../session-event.ts';
-import type { Sessions } from '../sessions.ts';
+import type { SessionHost } from '../turn/turn-request.ts';
 import { withOutcome } from '../ending/ended-record.ts';
 import { settled } from '../turn/turn.ts';
 import type { Turn } from '../turn/turn.ts';
@@ -24,8 +24,10 @@ const LOOK_MS = 1000;
 /** How often it is read before that: another process may have ended the session. */
 const AWAY_MS = 5000;
 
+type WatchedSessions = Pick<SessionHost, 'context' | 'on' | 'attend'>;
+
 export class SessionWatch {
-  readonly #sessions: Sessions;
+  readonly #sessions: WatchedSessions;
   readonly #stop: () => void;
   readonly #rest: (turn: Turn) => Promise<Turn>;
   #header: Header;
@@ -35,7 +37,7 @@ export class SessionWatch {
   #offLook = (): void => {};
 
   /** `rest` waits until the turn is one to report. */
-  constructor(sessions: Sessions, header: Header, rest: (turn: Turn) => Promise<Turn> = settled) {
+  constructor(sessions: WatchedSessions, header: Header, rest: (turn: Turn) => Promise<Turn> = settled) {
     this.#sessions = sessions;
     this.#rest = rest;
     this.#header = header;
@@ -110,7 +112,7 @@ export class SessionWatch {
 
 /** Waits for the next turn that follows without an answer from here. */
 export function waitForTurn(
-  sessions: Sessions,
+  sessions: WatchedSessions,
   header: Header,
   rest: (turn: Turn) => Promise<Turn> = settled,
 ): Promise<Turn> {
@@ -125,7 +127,7 @@ export function waitForTurn(
 }
 
 /** The same for sessions without a sweeper: waits for the next deadline and handles it. */
-export async function waitForTime(sessions: Sessions, header: Header): Promise<Turn> {
+export async function waitForTime(sessions: WatchedSessions, header: Header): Promise<Turn> {
   const { clock, store } = sessions.context;
   await pause(clock, Math.max(nextDeadline(header) - clock.now(), 0));
   const turns: Turn[] = [];

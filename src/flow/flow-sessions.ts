@@ -2,8 +2,8 @@
 import type { AnyFlow } from './define.ts';
 import type { Header } from './journal.ts';
 import type { DeliveryResult } from './session/external/deliver-event.ts';
-import type { SessionOptions } from './session/session-context.ts';
-import type { SessionEvent } from './session/session-event.ts';
+import type { SessionOptions } from './session/context/session-context.ts';
+import type { SessionEvent } from './session/turn/session-event.ts';
 import { Sessions } from './session/sessions.ts';
 import type { Turn } from './session/turn/turn.ts';
 import type {
@@ -15,8 +15,8 @@ import type {
   HandOverRequest,
   SessionRequest,
   StartRequest,
-} from './session/verbs/requests.ts';
-import type { StateView } from './session/view.ts';
+} from './session/context/requests.ts';
+import type { StateView } from './session/verbs/view.ts';
 import { TokenSessions } from './token/token-sessions.ts';
 import type { Bearer, TokenSessionsOptions, TokenTurn } from './token/token-sessions.ts';
 

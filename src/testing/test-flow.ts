@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { checkOptionNames } from '../flow/authoring/options.ts';
 import type { NamesOf } from '../flow/authoring/options.ts';
 import type { AnyFlow } from '../flow/define.ts';
-import type { FlowLimits } from '../flow/session/flow-limits.ts';
+import type { FlowLimits } from '../flow/session/context/flow-limits.ts';
 import { BodyRun } from '../flow/engine/body-run.ts';
 import { fold } from '../flow/fold.ts';
 import type { JournalEntry } from '../flow/journal.ts';

@@ -8,7 +8,7 @@ import type { ServeFlowsOptions } from 'mcp-parley/flow';
 import type { Answer } from '../helpers/http-wire.ts';
 import { socketWire } from '../helpers/line-wire.ts';
 import { until } from '../helpers/until.ts';
-import type { FlowLimits } from '../../src/flow/session/flow-limits.ts';
+import type { FlowLimits } from '../../src/flow/session/context/flow-limits.ts';
 
 const QUIET = createLog({ level: 'silent' });
 const FLOWS = [

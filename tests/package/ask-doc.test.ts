@@ -5,7 +5,7 @@ import type { Ask } from 'mcp-parley/flow';
 import type { FlowOptions, PersonAsk, RetryPolicy } from 'mcp-parley/flow';
 import type { StepContext, StepOptions } from 'mcp-parley/flow';
 import { read } from '../helpers/files.ts';
-import { DEFAULT_FLOW_LIMITS } from '../../src/flow/session/flow-limits.ts';
+import { DEFAULT_FLOW_LIMITS } from '../../src/flow/session/context/flow-limits.ts';
 import type {
   AskOptions,
   CountRules,

@@ -8,7 +8,7 @@ import * as clack from '@clack/prompts';
 import { checkAnswer } from '../../flow/question/check-answer.ts';
 import type { Complaint, Field, Question } from '../../flow/question/question.ts';
 import type { Turn } from '../../flow/session/turn/turn.ts';
-import type { GivenAnswer } from '../../flow/session/verbs/requests.ts';
+import type { GivenAnswer } from '../../flow/session/context/requests.ts';
 import { printable } from '../../kernel/base/visible.ts';
 import { parseTypedAnswer } from './typed-answer.ts';
 

@@ -12,7 +12,7 @@ import type { Question } from '../question/question.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { settled } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
-import type { SessionRequest, AnswerRequest } from '../session/verbs/requests.ts';
+import type { SessionRequest, AnswerRequest } from '../session/context/requests.ts';
 import { toGivenAnswers, answerContent, toFieldNames } from './client-form.ts';
 import type { FormRound } from './client-form.ts';
 

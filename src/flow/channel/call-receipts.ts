@@ -11,7 +11,7 @@ import { GatewayError } from '../../kernel/base/errors.ts';
 import { RESULT_READ_MS } from '../../kernel/base/limits.ts';
 import { isOwner, isEnded } from '../header.ts';
 import type { Sessions } from '../session/sessions.ts';
-import type { StartRequest } from '../session/verbs/requests.ts';
+import type { StartRequest } from '../session/context/requests.ts';
 
 /** The start of a called flow. */
 export interface CallStart extends StartRequest {

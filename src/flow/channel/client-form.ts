@@ -11,7 +11,7 @@ import { isRequired, toAnswerSchema } from '../question/answer-schema.ts';
 import { toPromptId } from '../question/question.ts';
 import type { Field, Question } from '../question/question.ts';
 import type { Turn } from '../session/turn/turn.ts';
-import type { GivenAnswer } from '../session/verbs/requests.ts';
+import type { GivenAnswer } from '../session/context/requests.ts';
 
 /** A turn with open questions, and what led to it. */
 export interface FormRound {

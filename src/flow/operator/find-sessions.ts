@@ -2,7 +2,7 @@
 import type { Header } from '../journal.ts';
 import { isOwner, conditionOf } from '../header.ts';
 import type { ListedSession, SessionStore } from '../store/store.ts';
-import { SESSION_PREFIX } from '../session/session-id.ts';
+import { SESSION_PREFIX } from '../session-id.ts';
 import type { Condition } from '../header.ts';
 import { findListed } from './leave-request.ts';
 

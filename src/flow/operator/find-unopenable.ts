@@ -2,7 +2,7 @@
 // needs a secret.
 import { hasUnopenableArgs } from '../session/values/stored-args.ts';
 import { isSecretRef, revealSecret } from '../session/values/secrets.ts';
-import type { SessionContext } from '../session/session-context.ts';
+import type { SessionContext } from '../session/context/session-context.ts';
 import type { StoredSession } from '../store/store.ts';
 
 export async function findUnopenable(context: SessionContext, stored: StoredSession): Promise<string[]> {

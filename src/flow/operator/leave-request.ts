@@ -8,7 +8,7 @@ import { earlyEndOf, isEnded, conditionOf } from '../header.ts';
 import type { OperatorRequest, Header } from '../journal.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Question } from '../question/question.ts';
-import { requestEnd } from '../session/ending/end-session.ts';
+import { requestEnd } from '../session/verbs/end-session.ts';
 import type { SessionChange, ListedSession, SessionStore, StoredSession } from '../store/store.ts';
 
 export interface OperatorContext {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Ask } from '../authoring/ask.ts';
 import { flow } from '../define.ts';
 import { Sessions } from '../session/sessions.ts';
-import type { SessionOptions } from '../session/session-context.ts';
+import type { SessionOptions } from '../session/context/session-context.ts';
 import { afterSteps } from '../session/turn/turn.ts';
 import { memoryStore } from '../store/memory/memory.ts';
 import { manualClock } from '../testing/manual-clock.ts';

@@ -8,9 +8,9 @@ import { fold } from '../fold.ts';
 import { earlyEndOf, endReason } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import { migrateJournal } from '../session/verbs/load-session.ts';
+import { migrateJournal } from '../session/values/load-session.ts';
 import { buildQuestions } from '../engine/question-spec.ts';
-import { findUndoable } from '../session/ending/undo-effects.ts';
+import { findUndoable } from '../session/turn/undo-effects.ts';
 import type { StoredSession } from '../store/store.ts';
 
 /** `changes`: it continues, but asks or does something else. `parks` and `fails`: it does not continue. */

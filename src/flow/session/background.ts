@@ -7,16 +7,16 @@ import type { Exploration } from '../explore/exploration.ts';
 import { callerQuestions, isEnded, waitsForOthers, waitsForPeopleOrEvents } from '../header.ts';
 import type { EarlyEnd, Header } from '../journal.ts';
 import type { StoredSession } from '../store/store.ts';
-import { endSession } from './ending/end-session.ts';
-import type { SessionContext } from './session-context.ts';
-import { tellListener } from './session-event.ts';
-import type { SessionEvent } from './session-event.ts';
+import { endSession } from './verbs/end-session.ts';
+import type { SessionContext } from './context/session-context.ts';
+import { tellListener } from './turn/session-event.ts';
+import type { SessionEvent } from './turn/session-event.ts';
 import { Sweeper } from './sweeper.ts';
 import { TurnRunner } from './turn/turn-runner.ts';
 import type { LiveSession, SessionHost, TurnRequest } from './turn/turn-request.ts';
 import type { Turn } from './turn/turn.ts';
-import { loadSession, migrateJournal } from './verbs/load-session.ts';
-import type { LoadRequest } from './verbs/load-session.ts';
+import { loadSession, migrateJournal } from './values/load-session.ts';
+import type { LoadRequest } from './values/load-session.ts';
 import { waitForTime, waitForTurn } from './verbs/session-watch.ts';
 
 /** The flows, and what is known of them without running them. */

@@ -10,7 +10,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { Sessions } from './sessions.ts';
-import type { SessionEvent } from './session-event.ts';
+import type { SessionEvent } from './turn/session-event.ts';
 import { settled } from './turn/turn.ts';
 
 const LEASE_MS = 30_000;

@@ -4,7 +4,7 @@ import { flow } from '../define.ts';
 import type { FlowOptions } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { createLog } from '../../kernel/base/log.ts';
-import type { FlowLimits } from './flow-limits.ts';
+import type { FlowLimits } from './context/flow-limits.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';
 

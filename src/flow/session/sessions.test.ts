@@ -3,7 +3,7 @@ import { flow } from '../define.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';
-import type { GivenAnswer } from './verbs/requests.ts';
+import type { GivenAnswer } from './context/requests.ts';
 
 const me = { principal: 'me' };
 

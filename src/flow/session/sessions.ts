@@ -18,19 +18,19 @@ import {
 import type { Header } from '../journal.ts';
 import type { FlowStore, StoredSession } from '../store/store.ts';
 import { Background } from './background.ts';
-import { readOutcome } from './ending/ended-record.ts';
+import { readOutcome } from './turn/ended-record.ts';
 import { deliverEvent } from './external/deliver-event.ts';
 import type { DeliveryResult } from './external/deliver-event.ts';
 import { handOverQuestion, limitToPerson, notifyCaller, toPersonView } from './external/people.ts';
-import { createSessionContext } from './session-context.ts';
-import type { SessionOptions, SessionContext } from './session-context.ts';
-import type { SessionEvent } from './session-event.ts';
-import { checkTimeout } from './flow-limits.ts';
-import { toStartFingerprint, toStartedSessionId } from './session-id.ts';
+import { createSessionContext } from './context/session-context.ts';
+import type { SessionOptions, SessionContext } from './context/session-context.ts';
+import type { SessionEvent } from './turn/session-event.ts';
+import { checkTimeout } from './context/flow-limits.ts';
+import { toStartFingerprint, toStartedSessionId } from '../session-id.ts';
 import type { TurnRequest } from './turn/turn-request.ts';
 import type { Turn } from './turn/turn.ts';
 import { answerSession, toPresentTurn, writeHeader } from './verbs/answer-session.ts';
-import type { LoadRequest } from './verbs/load-session.ts';
+import type { LoadRequest } from './values/load-session.ts';
 import { completeByOwner, continueByOwner } from './verbs/owner.ts';
 import { prepareSession } from './verbs/prepare-session.ts';
 import { runWarmAnswer } from './verbs/receive-answers.ts';
@@ -45,10 +45,10 @@ import type {
   HandOverRequest,
   SessionRequest,
   StartRequest,
-} from './verbs/requests.ts';
+} from './context/requests.ts';
 import { rewind } from './verbs/rewind.ts';
-import { toStateView } from './view.ts';
-import type { StateView } from './view.ts';
+import { toStateView } from './verbs/view.ts';
+import type { StateView } from './verbs/view.ts';
 
 const MAX_TRIES = 20;
 /** Tries for an idle session whose lease has not been released yet. */

@@ -8,7 +8,7 @@ import { manualClock } from '../testing/manual-clock.ts';
 import { unanswered } from '../testing/play-flow.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import { testFlow } from '../../testing/test-flow.ts';
-import type { FlowLimits } from './flow-limits.ts';
+import type { FlowLimits } from './context/flow-limits.ts';
 import { Sessions } from './sessions.ts';
 import { settled } from './turn/turn.ts';
 

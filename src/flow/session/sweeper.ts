@@ -10,7 +10,7 @@ import type { AddresseeUpdates } from './external/people.ts';
 import type { SessionHost } from './turn/turn-request.ts';
 import type { Turn } from './turn/turn.ts';
 import { answerSession } from './verbs/answer-session.ts';
-import { openStored } from './verbs/load-session.ts';
+import { openStored } from './values/load-session.ts';
 import { undoAndRewind } from './verbs/rewind.ts';
 
 const BATCH = 100;

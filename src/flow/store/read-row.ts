@@ -4,7 +4,7 @@ import { isObject } from '../../kernel/message.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import type { Header, JournalEntry } from '../journal.ts';
-import { toShortId } from '../session/session-id.ts';
+import { toShortId } from '../session-id.ts';
 
 /** `id`: if the row has it beside its text. */
 export function readHeaderText(text: string, id?: string): Header {

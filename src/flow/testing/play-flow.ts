@@ -4,14 +4,14 @@ import type { AskFailure } from '../authoring/ask-failure.ts';
 import type { AnyFlow } from '../define.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import type { GivenAnswer } from '../session/verbs/requests.ts';
+import type { GivenAnswer } from '../session/context/requests.ts';
 import type { Failure, Turn } from '../session/turn/turn.ts';
 import { CrashPoints, TESTER, createTestStage } from './test-stage.ts';
 import { manualClock } from './manual-clock.ts';
 import type { ManualClock } from './manual-clock.ts';
 import { nextDeadline, isEnded } from '../header.ts';
 import type { TestStage, StepSeen, UndoSeen } from './test-stage.ts';
-import type { FlowLimits } from '../session/flow-limits.ts';
+import type { FlowLimits } from '../session/context/flow-limits.ts';
 
 /** Marks a question that gets no answer. */
 export class NoAnswer {

@@ -6,13 +6,13 @@ import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts
 import type { AnyFlow } from '../define.ts';
 import { callerQuestions, isEnded } from '../header.ts';
 import type { JournalEntry } from '../journal.ts';
-import { withOutcome } from '../session/ending/ended-record.ts';
-import type { FlowLimits } from '../session/flow-limits.ts';
+import { withOutcome } from '../session/turn/ended-record.ts';
+import type { FlowLimits } from '../session/context/flow-limits.ts';
 import { Sessions } from '../session/sessions.ts';
-import { toRetryPause } from '../session/turn/step-limits.ts';
+import { toRetryPause } from '../session/context/step-limits.ts';
 import { afterSteps } from '../session/turn/turn.ts';
 import type { Turn } from '../session/turn/turn.ts';
-import type { AnswerRequest, GivenAnswer } from '../session/verbs/requests.ts';
+import type { AnswerRequest, GivenAnswer } from '../session/context/requests.ts';
 import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import { memoryStore } from '../store/memory/memory.ts';
 import type { StoredSession, FlowStore } from '../store/store.ts';

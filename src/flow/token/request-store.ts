@@ -4,7 +4,7 @@ import { systemClock } from '../../kernel/base/clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { JournalEntry, Header } from '../journal.ts';
-import type { WarmSession } from '../session/turn/warm-bodies.ts';
+import type { WarmSession } from '../session/context/warm-bodies.ts';
 import { MemoryBlobs } from '../store/memory/blobs.ts';
 import { MemorySpentTokens } from '../store/memory/spent-tokens.ts';
 import { isEnded, patchHeader } from '../header.ts';

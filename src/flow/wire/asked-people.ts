@@ -17,10 +17,10 @@ import { needsPage, toGivenAnswers, toFormAsk } from '../channel/client-form.ts'
 import { peopleOf, questionsFor, wasNotified, isEnded } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import type { SessionEvent } from '../session/session-event.ts';
-import { toShortId } from '../session/session-id.ts';
+import type { SessionEvent } from '../session/turn/session-event.ts';
+import { toShortId } from '../session-id.ts';
 import type { Sessions } from '../session/sessions.ts';
-import type { GivenAnswer } from '../session/verbs/requests.ts';
+import type { GivenAnswer } from '../session/context/requests.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
 
 /** Sessions that wait for people. Beyond this the oldest are left to reminders. */

@@ -4,7 +4,7 @@
 import type { Header } from '../journal.ts';
 import type { Sessions } from '../session/sessions.ts';
 import { callerQuestions, isEnded } from '../header.ts';
-import { withOutcome } from '../session/ending/ended-record.ts';
+import { withOutcome } from '../session/turn/ended-record.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
 import { pause } from '../../kernel/base/timing.ts';
 

@@ -3,7 +3,8 @@ import { readRequestBody } from '../../mcp/listen/http/http-post.ts';
 import { ERRORS } from '../../kernel/base/error-table.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../kernel/base/http.ts';
-import { deliverToUrl, openEventToken } from '../session/external/deliver-event.ts';
+import { deliverToUrl } from '../session/external/deliver-event.ts';
+import { openEventToken } from '../session/values/event-url.ts';
 import type { Sessions } from '../session/sessions.ts';
 
 export function eventPage(sessions: Sessions): HttpHandler {

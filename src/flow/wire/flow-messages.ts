@@ -7,9 +7,9 @@ import { toAnswerSchema } from '../question/answer-schema.ts';
 import type { Question } from '../question/question.ts';
 import type { Header } from '../journal.ts';
 import { peopleOf, callerQuestions, nextDeadline, waitsForPeopleOrEvents } from '../header.ts';
-import type { SessionOutcome } from '../session/ending/ended-record.ts';
+import type { SessionOutcome } from '../session/turn/ended-record.ts';
 import type { Turn } from '../session/turn/turn.ts';
-import type { StateView } from '../session/view.ts';
+import type { StateView } from '../session/verbs/view.ts';
 
 /** Adds promptId, the fields of a form, the error of a rejected answer, and whether it is a secret. Notes are only for the caller. */
 export function toPrompt(question: Question): JsonObject {

@@ -18,9 +18,9 @@ import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { PERSON_PATH, openPersonToken, readPersonHandle } from '../session/external/people.ts';
 import type { PersonAddress } from '../session/external/people.ts';
-import type { SessionContext } from '../session/session-context.ts';
+import type { SessionContext } from '../session/context/session-context.ts';
 import type { Sessions } from '../session/sessions.ts';
-import type { GivenAnswer } from '../session/verbs/requests.ts';
+import type { GivenAnswer } from '../session/context/requests.ts';
 import type { StoredSession } from '../store/store.ts';
 
 type Identify = (request: HttpRequest) => Promise<string | undefined>;

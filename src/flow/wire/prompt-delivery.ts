@@ -22,10 +22,10 @@ import type { Log } from '../../kernel/base/log.ts';
 import { isEnded, isOwner } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
-import type { SessionEvent } from '../session/session-event.ts';
-import { toShortId } from '../session/session-id.ts';
+import type { SessionEvent } from '../session/turn/session-event.ts';
+import { toShortId } from '../session-id.ts';
 import type { Turn } from '../session/turn/turn.ts';
-import type { SentPrompt } from '../session/verbs/requests.ts';
+import type { SentPrompt } from '../session/context/requests.ts';
 import { toExpiredTurn } from '../session/verbs/session-watch.ts';
 import { lookAgain, toEndedParams, toPrompt, toNextMessage, toWaitingFor } from './flow-messages.ts';
 

@@ -7,7 +7,7 @@ import type { FlowsConfig } from '../../../config/config.ts';
 import { loadConfig } from '../../../config/read/load-config.ts';
 import { findExportedFlows } from '../../../flow/define.ts';
 import type { AnyFlow } from '../../../flow/define.ts';
-import type { SessionOptions } from '../../../flow/session/session-context.ts';
+import type { SessionOptions } from '../../../flow/session/context/session-context.ts';
 import { openStoreUrl } from '../../../flow/store/store-url.ts';
 import type { FlowStore } from '../../../flow/store/store.ts';
 import { importFresh, describeImportError } from '../../../kernel/files/import-fresh.ts';

@@ -2,9 +2,9 @@
 import { isEnded } from '../../../flow/header.ts';
 import { eachSession } from '../../../flow/operator/find-sessions.ts';
 import { ReplayFile } from '../../../flow/operator/replay-file.ts';
-import { createSessionContext } from '../../../flow/session/session-context.ts';
-import type { SessionContext } from '../../../flow/session/session-context.ts';
-import { toShortId } from '../../../flow/session/session-id.ts';
+import { createSessionContext } from '../../../flow/session/context/session-context.ts';
+import type { SessionContext } from '../../../flow/session/context/session-context.ts';
+import { toShortId } from '../../../flow/session-id.ts';
 import { hasUnopenableArgs, openSealedArgs } from '../../../flow/session/values/stored-args.ts';
 import type { StoredSession } from '../../../flow/store/store.ts';
 import type { Printer, Style } from '../../terminal/print.ts';

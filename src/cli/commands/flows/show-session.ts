@@ -4,9 +4,9 @@ import { earlyEndOf, isEnded, conditionOf, parkedReason } from '../../../flow/he
 import type { JournalEntry, Header, AnswerEntry, AnswerSource, Via } from '../../../flow/journal.ts';
 import { heldUntil } from '../../../flow/operator/leave-request.ts';
 import type { Question } from '../../../flow/question/question.ts';
-import { readTrail, readOutcome } from '../../../flow/session/ending/ended-record.ts';
-import { createSessionContext } from '../../../flow/session/session-context.ts';
-import type { SessionContext } from '../../../flow/session/session-context.ts';
+import { readTrail, readOutcome } from '../../../flow/session/turn/ended-record.ts';
+import { createSessionContext } from '../../../flow/session/context/session-context.ts';
+import type { SessionContext } from '../../../flow/session/context/session-context.ts';
 import type { ListedSession, StoredSession } from '../../../flow/store/store.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';

@@ -1,9 +1,9 @@
 // Lets the user at the terminal answer for everybody else a flow waits for: people asked by `ask.person`, and senders of events. They come
 // one at a time, after the user's own questions.
 import type { Complaint, Question } from '../../../flow/question/question.ts';
-import { withOutcome } from '../../../flow/session/ending/ended-record.ts';
+import { withOutcome } from '../../../flow/session/turn/ended-record.ts';
 import { waitForTurn } from '../../../flow/session/verbs/session-watch.ts';
-import type { GivenAnswer } from '../../../flow/session/verbs/requests.ts';
+import type { GivenAnswer } from '../../../flow/session/context/requests.ts';
 import type { Sessions } from '../../../flow/session/sessions.ts';
 import { afterSteps } from '../../../flow/session/turn/turn.ts';
 import type { Turn } from '../../../flow/session/turn/turn.ts';

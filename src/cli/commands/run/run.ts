@@ -14,7 +14,7 @@ import type { Complaint } from '../../../flow/question/question.ts';
 import { Sessions } from '../../../flow/session/sessions.ts';
 import { afterSteps } from '../../../flow/session/turn/turn.ts';
 import type { Turn } from '../../../flow/session/turn/turn.ts';
-import type { GivenAnswer } from '../../../flow/session/verbs/requests.ts';
+import type { GivenAnswer } from '../../../flow/session/context/requests.ts';
 import { SessionWatch, waitForTurn } from '../../../flow/session/verbs/session-watch.ts';
 import { importFresh, describeImportError } from '../../../kernel/files/import-fresh.ts';
 import { isObject } from '../../../kernel/message.ts';

@@ -5,15 +5,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import type { AwaitedEvent } from '../../authoring/options.ts';
 import type { IncomingEvent } from '../../engine/match-answer.ts';
 import { isEnded, isAtRest } from '../../header.ts';
 import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
-import type { SessionContext } from '../session-context.ts';
-import type { SessionHost, TurnInput } from '../turn/turn-request.ts';
+import type { SessionHost } from '../turn/turn-request.ts';
+import type { EventAddress } from '../values/event-url.ts';
 import { rejectHostileValue } from '../verbs/receive-answers.ts';
-import type { DeliverRequest } from '../verbs/requests.ts';
+import type { DeliverRequest } from '../context/requests.ts';
 
 export interface DeliveryResult {
   /** The key, with `#n` from its second use on. */
@@ -26,12 +25,6 @@ const MAX_TRIES = 20;
 /** Tries for an idle session whose lease has not been released yet. */
 const TRIES_AT_REST = 10;
 const MAX_COUNTED = 10_000;
-
-interface EventAddress {
-  sessionId: string;
-  /** With `#n` from its second use on. */
-  key: string;
-}
 
 type EventHost = Pick<SessionHost, 'context' | 'load' | 'flowOf' | 'runTurn' | 'emit'>;
 
@@ -110,15 +103,6 @@ async function runTurn(
   return turn !== undefined;
 }
 
-/** Throws before anything is written. */
-export function checkEvents({ incoming = [], header }: TurnInput): void {
-  for (const one of incoming) {
-    if (one.t !== 'arr' || typeof one.verdict !== 'object') continue;
-    const { error } = one.verdict;
-    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason: `the event ${one.k}: ${error}` });
-  }
-}
-
 function deliveredAs(entries: JournalEntry[], key: string): EventEntry | undefined {
   return entries.find((entry): entry is EventEntry => entry.t === 'evt' && entry.k === key);
 }
@@ -164,32 +148,4 @@ function refuseTooOften({ context }: EventHost, sessionId: string): void {
 
 function refused({ id: sessionId, state }: Header, reason: string): GatewayError {
   return new GatewayError('FLOW_INVALID_TRANSITION', { sessionId, state, reason });
-}
-
-const PURPOSE = 'flow-event';
-const MAX_LENGTH = 2000;
-
-export const EVENT_PATH = '/event';
-
-/** The URL that receives one event of one session by HTTP. It contains a sealed token. */
-export async function toEventUrl(
-  { sealer, baseUrl }: SessionContext,
-  sessionId: string,
-  event: AwaitedEvent<unknown>,
-): Promise<string> {
-  const base = await baseUrl?.();
-  if (base === undefined) {
-    const reason = `the URL of the event ${event.key} is needed, but this server cannot be reached by HTTP; set publicUrl`;
-    throw new GatewayError('FLOW_MISUSED', { flow: 'a flow', reason });
-  }
-  return `${base.replace(/\/+$/, '')}${EVENT_PATH}?t=${sealer.seal(PURPOSE, '', [sessionId, event.key])}`;
-}
-
-/** Undefined if the token is not valid. */
-export function openEventToken({ sealer }: Pick<SessionContext, 'sealer'>, token: string): EventAddress | undefined {
-  if (token.length > MAX_LENGTH) return undefined;
-  const opened = sealer.open(PURPOSE, '', token);
-  if (!Array.isArray(opened)) return undefined;
-  const [sessionId, key] = opened as [string, string];
-  return { sessionId, key };
 }

@@ -6,7 +6,7 @@ import { memoryStore } from '../../store/memory/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { testFlow } from '../../../testing/test-flow.ts';
 import { createLog } from '../../../kernel/base/log.ts';
-import type { FlowLimits } from '../flow-limits.ts';
+import type { FlowLimits } from '../context/flow-limits.ts';
 import { deliverToUrl } from './deliver-event.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from '../turn/turn.ts';

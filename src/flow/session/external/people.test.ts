@@ -6,7 +6,7 @@ import { memoryStore } from '../../store/memory/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { testFlow } from '../../../testing/test-flow.ts';
 import { createLog } from '../../../kernel/base/log.ts';
-import type { PersonNotice } from '../session-context.ts';
+import type { PersonNotice } from '../context/session-context.ts';
 import { Sessions } from '../sessions.ts';
 import { settled } from '../turn/turn.ts';
 import type { Turn } from '../turn/turn.ts';

@@ -9,12 +9,12 @@ import type { JournalEntry, Header } from '../../journal.ts';
 import { MAX_PERSON_CHARS } from '../../question/question.ts';
 import type { Addressee, Question } from '../../question/question.ts';
 import type { StoredSession } from '../../store/store.ts';
-import type { SessionContext } from '../session-context.ts';
-import { toShortId } from '../session-id.ts';
+import type { SessionContext } from '../context/session-context.ts';
+import { toShortId } from '../../session-id.ts';
 import type { SessionHost } from '../turn/turn-request.ts';
 import type { Turn } from '../turn/turn.ts';
-import type { HandOverRequest } from '../verbs/requests.ts';
-import type { StateView } from '../view.ts';
+import type { HandOverRequest } from '../context/requests.ts';
+import type { StateView } from '../verbs/view.ts';
 
 /** Pause after a failed notice; doubles each time. */
 const AGAIN_MS = 1000;

@@ -8,7 +8,7 @@ import { manualClock } from '../../testing/manual-clock.ts';
 import { testFlow } from '../../../testing/test-flow.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { Sessions } from '../sessions.ts';
-import type { SessionEvent } from '../session-event.ts';
+import type { SessionEvent } from '../turn/session-event.ts';
 import { settled } from '../turn/turn.ts';
 import type { Turn } from '../turn/turn.ts';
 

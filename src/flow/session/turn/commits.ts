@@ -7,8 +7,8 @@ import type { SessionChange } from '../../store/store.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { createCounter } from '../../../kernel/crypto/ids.ts';
 import { sealUnaskedArgs } from '../values/stored-args.ts';
-import type { SessionContext } from '../session-context.ts';
-import { toSessionLimits, tooManySessions } from '../flow-limits.ts';
+import type { SessionContext } from '../context/session-context.ts';
+import { toSessionLimits, tooManySessions } from '../context/flow-limits.ts';
 import type { Turn } from './turn.ts';
 
 type Terms = Pick<SessionChange, 'dueAt' | 'tombstoneMs'>;

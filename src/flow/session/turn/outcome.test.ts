@@ -7,7 +7,7 @@ import { memoryStore } from '../../store/memory/memory.ts';
 import { CrashPoints, createCrashingStore } from '../../testing/test-stage.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
 import { Sessions } from '../sessions.ts';
-import type { SessionOptions } from '../session-context.ts';
+import type { SessionOptions } from '../context/session-context.ts';
 import { settled } from './turn.ts';
 
 const me = { principal: 'me' };

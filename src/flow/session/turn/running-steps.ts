@@ -10,11 +10,11 @@ import { findPlace, isMisuse, toErrorEntry, withFlowName } from '../../engine/mi
 import type { StepSpec, RunState, PendingStep } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
 import type { StepEntry, JournalEntry } from '../../journal.ts';
-import { toShortId } from '../session-id.ts';
+import { toShortId } from '../../session-id.ts';
 import { runWithinTimeout, toIdempotencyKey } from './step-attempt.ts';
 import type { StepExecution } from './step-attempt.ts';
-import { toRetryPause } from './step-limits.ts';
-import type { FailedTry } from './step-limits.ts';
+import { toRetryPause } from '../context/step-limits.ts';
+import type { FailedTry } from '../context/step-limits.ts';
 import type { TurnInput } from './turn-request.ts';
 
 interface Working {

@@ -9,8 +9,8 @@ import type { StepContext, ToolCallerOption, ToolAnswer } from '../../authoring/
 import { checkProgress } from '../../engine/author-code.ts';
 import type { StepSpec } from '../../engine/pending-ask.ts';
 import type { FoldedJournal } from '../../fold.ts';
-import { toEventUrl } from '../external/deliver-event.ts';
-import type { SessionContext } from '../session-context.ts';
+import { toEventUrl } from '../values/event-url.ts';
+import type { SessionContext } from '../context/session-context.ts';
 import { readStoredFile, revealSecret } from '../values/secrets.ts';
 
 export interface StepExecution {

@@ -15,7 +15,7 @@ import { WITHDRAWN } from '../../journal.ts';
 import type { JournalEntry, Header, Wait, EarlyEnd } from '../../journal.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { Complaint, Question } from '../../question/question.ts';
-import { toShortId } from '../session-id.ts';
+import { toShortId } from '../../session-id.ts';
 import type { RunningTurn } from './running-turn.ts';
 import type { Failure, Turn, TurnDraft, Verdict } from './turn.ts';
 

@@ -4,11 +4,11 @@ import type { IncomingEvent, IncomingAnswer } from '../../engine/match-answer.ts
 import type { QuestionSpec } from '../../engine/question-spec.ts';
 import type { Header, EarlyEnd, JournalEntry } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
-import type { SessionContext } from '../session-context.ts';
-import type { SessionEvent } from '../session-event.ts';
-import type { LoadRequest } from '../verbs/load-session.ts';
+import type { SessionContext } from '../context/session-context.ts';
+import type { SessionEvent } from './session-event.ts';
+import type { LoadRequest } from '../values/load-session.ts';
 import type { Turn } from './turn.ts';
-import type { WarmBody } from './warm-bodies.ts';
+import type { WarmBody } from '../context/warm-bodies.ts';
 
 /** The session that has a turn, and what the turn is for. */
 export interface TurnRequest {

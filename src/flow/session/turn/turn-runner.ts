@@ -14,12 +14,12 @@ import type { UnjournaledAccess } from '../../engine/unjournaled.ts';
 import { extendFold, fold } from '../../fold.ts';
 import { earlyEndOf, endReason, isEnded } from '../../header.ts';
 import type { EarlyEnd, JournalEntry, Header } from '../../journal.ts';
-import { toTombstoneMs } from '../flow-limits.ts';
-import { recordEnd } from '../ending/ended-record.ts';
-import { findUndoable } from '../ending/undo-effects.ts';
-import { checkEvents } from '../external/deliver-event.ts';
-import { toParkedPatch, unpark } from '../parking.ts';
-import { toShortId } from '../session-id.ts';
+import { toTombstoneMs } from '../context/flow-limits.ts';
+import { recordEnd } from './ended-record.ts';
+import { findUndoable } from './undo-effects.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { toParkedPatch, unpark } from './parking.ts';
+import { toShortId } from '../../session-id.ts';
 import { BackgroundSession } from './background-session.ts';
 import { Commits, isLimitError } from './commits.ts';
 import { leaveToHolder } from './session-holder.ts';
@@ -27,7 +27,7 @@ import { draftEnded, draftFailure, draftTurn, toVerdicts } from './turn-changes.
 import type { RunningTurn, WriteTerms } from './running-turn.ts';
 import type { TurnHost, TurnInput, TurnRequest } from './turn-request.ts';
 import type { Turn, TurnDraft } from './turn.ts';
-import { WarmBody } from './warm-bodies.ts';
+import { WarmBody } from '../context/warm-bodies.ts';
 
 export class TurnRunner implements RunHost, RunningTurn {
   readonly input: TurnInput;
@@ -282,4 +282,13 @@ function keepWarm({ input, run, commits }: TurnRunner, header: Header, known: nu
   run.turn.incoming = undefined;
   run.turn.host = undefined;
   warmBodies.keep(new WarmBody(header, run));
+}
+
+/** Throws before anything is written. */
+function checkEvents({ incoming = [], header }: TurnInput): void {
+  for (const one of incoming) {
+    if (one.t !== 'arr' || typeof one.verdict !== 'object') continue;
+    const { error } = one.verdict;
+    throw new GatewayError('FLOW_VALIDATION_FAILED', { sessionId: header.id, reason: `the event ${one.k}: ${error}` });
+  }
 }

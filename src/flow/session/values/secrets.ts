@@ -6,7 +6,7 @@ import { isFileAnswer } from '../../question/check-answer.ts';
 import type { FileAnswer, FileRef } from '../../question/check-answer.ts';
 import { isObject } from '../../../kernel/message.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import type { SessionContext } from '../session-context.ts';
+import type { SessionContext } from '../context/session-context.ts';
 
 interface SecretRef {
   $secret: string;

@@ -11,7 +11,7 @@ import { PREFILLED } from '../../journal.ts';
 import type { Header, AnswerEntry, JournalEntry, StartEntry } from '../../journal.ts';
 import { checkFileAnswer, isFileAnswer } from '../../question/check-answer.ts';
 import type { StoredSession } from '../../store/store.ts';
-import type { SessionContext } from '../session-context.ts';
+import type { SessionContext } from '../context/session-context.ts';
 import { storeFile } from './secrets.ts';
 
 export interface StoredArgs {

@@ -4,13 +4,13 @@ import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import { callerQuestions, isIdle } from '../../header.ts';
 import type { Header } from '../../journal.ts';
 import type { SessionChange, StoredSession } from '../../store/store.ts';
-import { withOutcome, withTrail } from '../ending/ended-record.ts';
-import { toTombstoneMs } from '../flow-limits.ts';
+import { withOutcome, withTrail } from '../turn/ended-record.ts';
+import { toTombstoneMs } from '../context/flow-limits.ts';
 import type { SessionHost } from '../turn/turn-request.ts';
 import type { Turn } from '../turn/turn.ts';
 import { OWNER_KEY, answerForOwner } from './owner.ts';
 import { endsSession, receiveAnswers, runAnswer, toCancelReason } from './receive-answers.ts';
-import type { AnswerRequest } from './requests.ts';
+import type { AnswerRequest } from '../context/requests.ts';
 
 interface Answering {
   stored: StoredSession;

@@ -5,11 +5,11 @@ import type { Header } from '../../journal.ts';
 import { toPromptId } from '../../question/question.ts';
 import type { Question } from '../../question/question.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import type { ContinueRequest } from './requests.ts';
+import type { ContinueRequest } from '../context/requests.ts';
 import { toUnaskedEntry } from '../../engine/match-answer.ts';
 import type { IncomingAnswer } from '../../engine/match-answer.ts';
 import { toMaxPrompts, tooManyPrompts, toVerdicts } from '../turn/turn-changes.ts';
-import type { SessionContext } from '../session-context.ts';
+import type { SessionContext } from '../context/session-context.ts';
 import type { Turn } from '../turn/turn.ts';
 import { toExpiry } from '../../header.ts';
 

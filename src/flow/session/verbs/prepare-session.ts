@@ -11,10 +11,10 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import { storeArgs, findUnknownArgs, toPrefilled } from '../values/stored-args.ts';
 import type { StoredArgs } from '../values/stored-args.ts';
 import { rejectHostileValue } from './receive-answers.ts';
-import type { StartRequest } from './requests.ts';
+import type { StartRequest } from '../context/requests.ts';
 import { toOwner, toStoredShare } from '../../header.ts';
-import { toStartFingerprint, toStartedSessionId } from '../session-id.ts';
-import type { SessionContext } from '../session-context.ts';
+import { toStartFingerprint, toStartedSessionId } from '../../session-id.ts';
+import type { SessionContext } from '../context/session-context.ts';
 
 const MIN_TIMEOUT_MS = 50;
 

@@ -11,15 +11,15 @@ import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { checkAnswer } from '../../question/check-answer.ts';
 import type { Question } from '../../question/question.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { findRepeatedAnswers } from '../ending/ended-record.ts';
-import type { FlowLimits } from '../flow-limits.ts';
-import type { SessionContext } from '../session-context.ts';
+import { findRepeatedAnswers } from '../turn/ended-record.ts';
+import type { FlowLimits } from '../context/flow-limits.ts';
+import type { SessionContext } from '../context/session-context.ts';
 import type { SessionHost } from '../turn/turn-request.ts';
-import type { WarmSession } from '../turn/warm-bodies.ts';
+import type { WarmSession } from '../context/warm-bodies.ts';
 import type { Verdict, Turn } from '../turn/turn.ts';
 import { isStoredAnswer, storeApart } from '../values/secrets.ts';
 import { OWNER_KEY } from './owner.ts';
-import type { AnswerRequest, GivenAnswer } from './requests.ts';
+import type { AnswerRequest, GivenAnswer } from '../context/requests.ts';
 import { FLOW_STATE } from '../../../kernel/methods.ts';
 
 interface ReceivedAnswers {

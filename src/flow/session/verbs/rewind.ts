@@ -13,15 +13,15 @@ import type { JournalEntry, Header } from '../../journal.ts';
 import { checkAnswer } from '../../question/check-answer.ts';
 import type { Complaint, Question } from '../../question/question.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { findStoredEffects, undoRound, maxUndoAttempts, pauseBeforeUndo } from '../ending/undo-effects.ts';
-import type { Effect } from '../ending/undo-effects.ts';
-import type { SessionContext } from '../session-context.ts';
+import { findStoredEffects, undoRound, maxUndoAttempts, pauseBeforeUndo } from '../turn/undo-effects.ts';
+import type { Effect } from '../turn/undo-effects.ts';
+import type { SessionContext } from '../context/session-context.ts';
 import type { SessionHost } from '../turn/turn-request.ts';
 import { Commits } from '../turn/commits.ts';
 import { TurnRunner } from '../turn/turn-runner.ts';
 import type { Turn } from '../turn/turn.ts';
 import { storeApart } from '../values/secrets.ts';
-import { openStored } from './load-session.ts';
+import { openStored } from '../values/load-session.ts';
 import { rejectHostileValue } from './receive-answers.ts';
 
 /** Few, because the user waits. */

@@ -13,9 +13,9 @@ import {
   hasSameQuestions,
 } from '../../header.ts';
 import type { Header } from '../../journal.ts';
-import type { SessionEvent } from '../session-event.ts';
+import type { SessionEvent } from '../turn/session-event.ts';
 import type { SessionHost } from '../turn/turn-request.ts';
-import { withOutcome } from '../ending/ended-record.ts';
+import { withOutcome } from '../turn/ended-record.ts';
 import { settled } from '../turn/turn.ts';
 import type { Turn } from '../turn/turn.ts';
 

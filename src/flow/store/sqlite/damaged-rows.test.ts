@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { findSessions } from '../../operator/find-sessions.ts';
-import { toShortId } from '../../session/session-id.ts';
+import { toShortId } from '../../session-id.ts';
 import { header, MANY, start } from '../store-samples.contract.ts';
 import { createSqliteStore } from './sqlite.ts';
 

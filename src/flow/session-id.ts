@@ -1,7 +1,7 @@
 // Ids of sessions: a short form for lists and logs, and those that follow from a start id.
 import { hash } from 'node:crypto';
-import { canonicalJson } from '../../kernel/base/canonical-json.ts';
-import { toOwner } from '../header.ts';
+import { canonicalJson } from '../kernel/base/canonical-json.ts';
+import { toOwner } from './header.ts';
 
 export const SESSION_PREFIX = 'session_';
 const SHORT = 8;

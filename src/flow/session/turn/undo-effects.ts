@@ -12,13 +12,13 @@ import type { FoldedJournal } from '../../fold.ts';
 import { toClientHeader } from '../../header.ts';
 import type { Header, EarlyEnd } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
-import { toParkedPatch } from '../parking.ts';
-import type { SessionContext } from '../session-context.ts';
-import { toShortId } from '../session-id.ts';
-import type { Commits } from '../turn/commits.ts';
-import { runWithinTimeout } from '../turn/step-attempt.ts';
-import type { RunningTurn } from '../turn/running-turn.ts';
-import type { Turn } from '../turn/turn.ts';
+import { toParkedPatch } from './parking.ts';
+import type { SessionContext } from '../context/session-context.ts';
+import { toShortId } from '../../session-id.ts';
+import type { Commits } from './commits.ts';
+import { runWithinTimeout } from './step-attempt.ts';
+import type { RunningTurn } from './running-turn.ts';
+import type { Turn } from './turn.ts';
 
 /** An effect to undo. */
 export interface Effect {

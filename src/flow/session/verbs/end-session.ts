@@ -2,16 +2,16 @@
 import { toClientHeader, endReason, isEnded } from '../../header.ts';
 import type { EarlyEnd, JournalEntry } from '../../journal.ts';
 import { fold } from '../../fold.ts';
-import { toShortId } from '../session-id.ts';
+import { toShortId } from '../../session-id.ts';
 import type { AnyFlow } from '../../define.ts';
 import type { SessionStore, StoredSession } from '../../store/store.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { ENDING_GRACE_MS } from '../turn/background-session.ts';
 import type { LiveSession, SessionHost } from '../turn/turn-request.ts';
 import type { Turn } from '../turn/turn.ts';
-import { buildTrail } from './ended-record.ts';
-import { toTombstoneMs } from '../flow-limits.ts';
-import type { SessionContext } from '../session-context.ts';
+import { buildTrail } from '../turn/ended-record.ts';
+import { toTombstoneMs } from '../context/flow-limits.ts';
+import type { SessionContext } from '../context/session-context.ts';
 import { unlessLate } from '../../../kernel/base/timing.ts';
 
 interface EndRequest {

@@ -1,9 +1,9 @@
 // Events of sessions that no current request caused.
-import type { Log } from '../../kernel/base/log.ts';
-import { findPlace } from '../engine/misuse.ts';
-import type { Header } from '../journal.ts';
-import type { PromptStep } from '../../kernel/form/prompt.ts';
-import type { Turn } from './turn/turn.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { findPlace } from '../../engine/misuse.ts';
+import type { Header } from '../../journal.ts';
+import type { PromptStep } from '../../../kernel/form/prompt.ts';
+import type { Turn } from './turn.ts';
 
 export type SessionEvent =
   | { kind: 'warning'; header: Header; remainingMs: number }

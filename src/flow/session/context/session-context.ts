@@ -1,23 +1,23 @@
 // What all code about sessions shares: the store, the clock, the log, the limits and the options of the server.
-import { atOnce } from '../../kernel/base/stray-promises.ts';
-import { systemClock } from '../../kernel/base/clock.ts';
-import type { Clock } from '../../kernel/base/clock.ts';
-import { randomId } from '../../kernel/crypto/ids.ts';
-import { toSafeLog } from '../../kernel/base/log.ts';
-import type { Log } from '../../kernel/base/log.ts';
-import { createSealer } from '../../kernel/crypto/seal.ts';
-import type { Sealer } from '../../kernel/crypto/seal.ts';
-import type { ToolCallerOption } from '../authoring/step.ts';
-import type { Checks } from '../engine/run-input.ts';
-import { readExplored } from '../explore/exploration.ts';
-import type { ExploredFlows, ExploredOption } from '../explore/exploration.ts';
-import { FlowCounts } from '../flow-metrics.ts';
-import { memoryStore } from '../store/memory/memory.ts';
-import type { FlowStore } from '../store/store.ts';
+import { atOnce } from '../../../kernel/base/stray-promises.ts';
+import { systemClock } from '../../../kernel/base/clock.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import { randomId } from '../../../kernel/crypto/ids.ts';
+import { toSafeLog } from '../../../kernel/base/log.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { createSealer } from '../../../kernel/crypto/seal.ts';
+import type { Sealer } from '../../../kernel/crypto/seal.ts';
+import type { ToolCallerOption } from '../../authoring/step.ts';
+import type { Checks } from '../../engine/run-input.ts';
+import { readExplored } from '../../explore/exploration.ts';
+import type { ExploredFlows, ExploredOption } from '../../explore/exploration.ts';
+import { FlowCounts } from '../../flow-metrics.ts';
+import { memoryStore } from '../../store/memory/memory.ts';
+import type { FlowStore } from '../../store/store.ts';
 import { DEFAULT_FLOW_LIMITS } from './flow-limits.ts';
 import type { FlowLimits } from './flow-limits.ts';
-import { WarmBodies } from './turn/warm-bodies.ts';
-import { StepLimits } from './turn/step-limits.ts';
+import { WarmBodies } from './warm-bodies.ts';
+import { StepLimits } from './step-limits.ts';
 
 /** The message for the `notify` option, which sends it by mail, chat and so on. */
 export interface PersonNotice {

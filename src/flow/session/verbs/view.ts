@@ -1,16 +1,16 @@
 // The state of a session as its owner sees it.
-import type { AnyFlow } from '../define.ts';
-import { BodyRun } from '../engine/body-run.ts';
-import { pinOf, toQuestionField } from '../engine/question-spec.ts';
-import { fold } from '../fold.ts';
-import type { AnswerEntry, Header, StartEntry } from '../journal.ts';
-import type { Prompt, PromptType } from '../../kernel/form/prompt.ts';
-import type { Question } from '../question/question.ts';
-import { isObject } from '../../kernel/message.ts';
-import type { SessionOutcome } from './ending/ended-record.ts';
-import { callerQuestions, isEnded } from '../header.ts';
-import { isSecretRef } from './values/secrets.ts';
-import type { StoredSession } from '../store/store.ts';
+import type { AnyFlow } from '../../define.ts';
+import { BodyRun } from '../../engine/body-run.ts';
+import { pinOf, toQuestionField } from '../../engine/question-spec.ts';
+import { fold } from '../../fold.ts';
+import type { AnswerEntry, Header, StartEntry } from '../../journal.ts';
+import type { Prompt, PromptType } from '../../../kernel/form/prompt.ts';
+import type { Question } from '../../question/question.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { SessionOutcome } from '../turn/ended-record.ts';
+import { callerQuestions, isEnded } from '../../header.ts';
+import { isSecretRef } from '../values/secrets.ts';
+import type { StoredSession } from '../../store/store.ts';
 
 interface PastTurn {
   turnId: number;

@@ -1,7 +1,7 @@
 // Parks a session that the served version cannot continue: it does not expire for a week, and continues as soon as a version can. A session
 // that waits for an answer is tried again with the next answer, any other once a minute.
-import type { Header } from '../journal.ts';
-import type { SessionContext } from './session-context.ts';
+import type { Header } from '../../journal.ts';
+import type { SessionContext } from '../context/session-context.ts';
 
 const AGAIN_MS = 60_000;
 

@@ -10,7 +10,7 @@ import { memoryStore } from '../../store/memory/memory.ts';
 import { createSqliteStore } from '../../store/sqlite/sqlite.ts';
 import type { FlowStore } from '../../store/store.ts';
 import { Sessions } from '../sessions.ts';
-import { settled } from '../turn/turn.ts';
+import { settled } from './turn.ts';
 import { NOT_KEPT, readTrail } from './ended-record.ts';
 import type { Trail } from './ended-record.ts';
 

@@ -11,9 +11,9 @@ import { leaveRetry } from '../../operator/leave-request.ts';
 import { createSqliteStore } from '../../store/sqlite/sqlite.ts';
 import type { FlowStore } from '../../store/store.ts';
 import { manualClock } from '../../testing/manual-clock.ts';
-import { DEFAULT_FLOW_LIMITS } from '../flow-limits.ts';
+import { DEFAULT_FLOW_LIMITS } from '../context/flow-limits.ts';
 import { Sessions } from '../sessions.ts';
-import { settled } from '../turn/turn.ts';
+import { settled } from './turn.ts';
 
 const me = { principal: 'me' };
 let folder: string;

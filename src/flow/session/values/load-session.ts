@@ -5,8 +5,8 @@ import type { AnyFlow } from '../../define.ts';
 import { toClientHeader, isEnded, hasOverdue } from '../../header.ts';
 import type { Header, JournalEntry } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';
-import type { SessionContext } from '../session-context.ts';
-import { openSealedArgs } from '../values/stored-args.ts';
+import type { SessionContext } from '../context/session-context.ts';
+import { openSealedArgs } from './stored-args.ts';
 
 type Attend = (sessionId: string) => Promise<void>;
 

@@ -1,8 +1,8 @@
 // The limits on everything that a client or a flow can make grow, with their defaults.
-import { GatewayError } from '../../kernel/base/errors.ts';
-import { toSpanText } from '../authoring/span.ts';
-import type { AnyFlow } from '../define.ts';
-import type { SessionLimits } from '../store/store.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { toSpanText } from '../../authoring/span.ts';
+import type { AnyFlow } from '../../define.ts';
+import type { SessionLimits } from '../../store/store.ts';
 
 export interface FlowLimits {
   /** Answers per second in one session. */

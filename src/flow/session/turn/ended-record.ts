@@ -14,12 +14,12 @@ import { PREFILLED } from '../../journal.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { isFileRef } from '../../question/check-answer.ts';
 import { toPromptId } from '../../question/question.ts';
-import type { SessionContext } from '../session-context.ts';
-import { toShortId } from '../session-id.ts';
-import type { RunningTurn } from '../turn/running-turn.ts';
-import type { Failure, Turn, TurnDraft } from '../turn/turn.ts';
+import type { SessionContext } from '../context/session-context.ts';
+import { toShortId } from '../../session-id.ts';
+import type { RunningTurn } from './running-turn.ts';
+import type { Failure, Turn, TurnDraft } from './turn.ts';
 import { isStoredAnswer, isSecretRef } from '../values/secrets.ts';
-import type { GivenAnswer } from '../verbs/requests.ts';
+import type { GivenAnswer } from '../context/requests.ts';
 
 /** Adds outcome and trail to a draft that ends the session. `unwritten`: entries of the same commit. Undefined if there is nothing to wait for. */
 export function recordEnd(runner: RunningTurn, draft: TurnDraft, unwritten: JournalEntry[]): Promise<void> | undefined {

@@ -44,5 +44,7 @@ export type { ErrorCode } from '../kernel/base/error-table.ts';
 export { GatewayError, ProtocolError } from '../kernel/base/errors.ts';
 export { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
 export type { Limits } from '../kernel/base/limits.ts';
+export { openSharedState } from '../kernel/state/open-shared-state.ts';
+export type { State } from '../kernel/state/state.ts';
 export { createLog } from '../kernel/base/log.ts';
 export type { Log } from '../kernel/base/log.ts';

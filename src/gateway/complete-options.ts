@@ -28,7 +28,7 @@ export function infoOf({ name = 'mcp-parley', version = ownVersion() }: GatewayO
 
 /** Who may call; undefined: everybody. `base`: the URL of the pages. */
 export function toLogin(options: CompleteOptions, base: () => Promise<string | undefined>): Login | undefined {
-  const { log, clock, sealer, audit, auth } = options;
+  const { log, clock, sealer, audit, auth, state } = options;
   const neededScopes = neededScopesOf(auth?.toolScopes);
-  return createLogin(options, { log, clock, audit, loadFrontPages, visitors: { sealer, base }, neededScopes });
+  return createLogin(options, { log, clock, audit, state, loadFrontPages, visitors: { sealer, base }, neededScopes });
 }

@@ -4,6 +4,7 @@ import type { Limits } from '../kernel/base/limits.ts';
 import type { Log } from '../kernel/base/log.ts';
 import type { Sealer } from '../kernel/crypto/seal.ts';
 import type { Step, StepFunction } from '../kernel/step.ts';
+import type { State } from '../kernel/state/state.ts';
 import type { CommandAddress } from '../mcp/connect/address.ts';
 import type { ServeContextOptions } from '../mcp/eras/serve/serve-context.ts';
 import type { AuthOptions } from '../mcp/listen/auth/auth-options.ts';
@@ -32,6 +33,8 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   startsEager?: boolean | undefined;
   /** Who may call: API keys, and tokens of issuers. Default: everybody, on loopback; `identify` does it in code. */
   auth?: AuthOptions | undefined;
+  /** What several gateways share, from `openSharedState`. Default: each has its own, in memory. So far it holds which DPoP proofs were used. */
+  state?: State | undefined;
   /** How clients share connections, unless the server's settings say otherwise. */
   share?: ServerSettings['share'];
   /** Called each time before the command of a server is started. Throws if it must not be. */

@@ -46,6 +46,7 @@ describe('the public surface', () => {
         "createGateway",
         "createLog",
         "createServer",
+        "openSharedState",
         "respond",
       ]
     `);
@@ -86,6 +87,7 @@ describe('the public surface', () => {
         "ServerOptions",
         "ServerSettings",
         "ServerView",
+        "State",
         "StdioListening",
         "Step",
         "StepFunction",

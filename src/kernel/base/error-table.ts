@@ -256,6 +256,10 @@ export const ERRORS = {
     "Look at it in the server's own program; the step `screen` decides what is held back.",
   ]),
   BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the named option and try again.']),
+  STATE_FAILED: row(-32603, 503, 'parley', [
+    'What the gateways share cannot be read at the moment',
+    'Try again. The log says why: `state.failed`. The Redis of `state` must answer, and must not be read-only.',
+  ]),
   STORE_UNUSABLE: row(-32603, 500, 'config', [
     'The flow store cannot be used: {reason}',
     'Correct `store`; docs/flow-stores.md shows its options.',

@@ -11,6 +11,7 @@ import type { Sealer } from '../../kernel/crypto/seal.ts';
 import { DEFAULT_ADMIN_SCOPE, FRONT_PATH, isForEverybody, issuerProblem } from './auth/auth-options.ts';
 import type { AuthOptions, FrontOptions } from './auth/auth-options.ts';
 import type { NodeVisit } from './auth/front/front.ts';
+import type { State } from '../../kernel/state/state.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { PAGE_CALLBACK_PATH, createPageLogin } from './auth/page-login.ts';
 import type { TokenGate } from './auth/token-gate.ts';
@@ -53,6 +54,8 @@ export interface LoginContext {
   clock: Clock;
   log: Log;
   audit?: RecordAudit | undefined;
+  /** What gateways share. Default: in memory, for this one alone. */
+  state?: State | undefined;
   neededScopes?: NeededScopes | undefined;
   /** For an authorization server in front, and for people who log in at pages. */
   loadFrontPages?: LoadFrontPages | undefined;

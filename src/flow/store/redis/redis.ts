@@ -14,8 +14,8 @@ import type {
   SessionLimits,
   StoredSession,
 } from '../store.ts';
-import { connectRedis } from './redis-connection.ts';
-import type { RedisConnection, ScriptArgument, RedisPlace } from './redis-connection.ts';
+import { connectRedis } from '../../../kernel/state/redis-connection.ts';
+import type { RedisConnection, ScriptArgument, RedisPlace } from '../../../kernel/state/redis-connection.ts';
 import { readEntriesText, readHeaderText, readRows } from '../read-row.ts';
 import * as scripts from './redis-scripts.ts';
 

@@ -17,6 +17,7 @@ import { DEFAULT_ADMIN_SCOPE } from './auth-options.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { readCredential, insufficientScope, unauthorized } from './credentials.ts';
 import type { Credential, ChallengeParts } from './credentials.ts';
+import { MemoryState } from '../../../kernel/state/memory-state.ts';
 import type { InvalidProof, ProofChecker } from './dpop.ts';
 import type { Front } from './front/front.ts';
 import { Issuer } from './issuer.ts';
@@ -114,7 +115,8 @@ export class Authenticator {
   }
 
   async #loadProofs(): Promise<ProofChecker> {
-    return new (await import('./dpop.ts')).ProofChecker(this.#context.clock, this.#auth.dpop);
+    const { clock, state = new MemoryState(clock) } = this.#context;
+    return new (await import('./dpop.ts')).ProofChecker({ clock, state }, this.#auth.dpop);
   }
 
   /** API keys, known tokens, and tokens whose signature can be checked here are accepted nevertheless. */

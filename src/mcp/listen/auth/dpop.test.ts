@@ -11,7 +11,6 @@ import { createGateway } from '../../../gateway/gateway.ts';
 import type { GatewayOptions } from '../../../gateway/gateway.ts';
 import { createTestIssuer } from './issuer.contract.ts';
 import type { TestIssuer } from './issuer.contract.ts';
-import { SpentProofs } from './dpop.ts';
 
 const log = createLog({ level: 'silent' });
 const closing: (() => unknown)[] = [];
@@ -178,19 +177,6 @@ it('where bound tokens are required, free ones are refused, keys work, and the m
     dpop_bound_access_tokens_required: true,
     dpop_signing_alg_values_supported: expect.arrayContaining(['ES256']),
   });
-});
-
-it('remembers proofs for as long as they count, and refuses when it can remember no more', () => {
-  let now = 0;
-  const clock = { now: () => now } as never;
-  const spent = new SpentProofs(clock, 1000);
-  expect([spent.spend('k', 'a'), spent.spend('k', 'a'), spent.spend('other', 'a')]).toEqual([true, false, true]);
-  now = 1999;
-  expect(spent.spend('k', 'a')).toBe(false);
-  now = 4500;
-  expect(spent.spend('k', 'a')).toBe(true);
-  for (let n = 0; n < 100_000; n++) spent.spend('k', String(n));
-  expect(spent.spend('k', 'one more')).toBe(false);
 });
 
 function hashed(token: string): string {

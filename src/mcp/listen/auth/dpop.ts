@@ -4,6 +4,7 @@ import { EmbeddedJWK, calculateJwkThumbprint, jwtVerify } from 'jose';
 import type { JWK, JWTPayload } from 'jose';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { lazyCrypto, sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
+import type { State } from '../../../kernel/state/state.ts';
 import { ALGORITHMS } from './auth-options.ts';
 
 /** What a proof has to be for. */
@@ -34,15 +35,21 @@ const MAX_AGE_S = 60;
 /** Clocks of clients may be ahead. */
 const SKEW_S = 5;
 const NONCE_MS = 60_000;
+/** For how long a proof could count. */
+const SPENT_MS = (MAX_AGE_S + 2 * SKEW_S) * 1000;
 
 export class ProofChecker {
   readonly #clock: Clock;
-  readonly #spent: SpentProofs;
+  /** Remembers the proofs that were used, for as long as they would count. */
+  readonly #state: State;
   readonly #secret: Buffer | undefined;
 
-  constructor(clock: Clock, { nonce = false }: { nonce?: boolean | undefined } = {}) {
+  constructor(
+    { clock, state }: { clock: Clock; state: State },
+    { nonce = false }: { nonce?: boolean | undefined } = {},
+  ) {
     this.#clock = clock;
-    this.#spent = new SpentProofs(clock, (MAX_AGE_S + 2 * SKEW_S) * 1000);
+    this.#state = state;
     this.#secret = nonce ? lazyCrypto().randomBytes(32) : undefined;
   }
 
@@ -51,7 +58,7 @@ export class ProofChecker {
     return this.#nonceOf(0);
   }
 
-  /** Throws InvalidProof. */
+  /** Throws InvalidProof, or STATE_FAILED if it cannot be known whether the proof was used. */
   async check({ proof, method, urls, token, jkt }: ProvenRequest): Promise<void> {
     if (typeof proof !== 'string' || proof.length > MAX_CHARS || proof.includes(','))
       throw new InvalidProof('the token needs one proof, in the header DPoP');
@@ -65,7 +72,8 @@ export class ProofChecker {
     if (!(age <= MAX_AGE_S && age >= -SKEW_S)) throw new InvalidProof('the proof is not of this minute (iat)');
     if (this.#secret && claims.nonce !== this.#nonceOf(0) && claims.nonce !== this.#nonceOf(-1))
       throw new InvalidProof('the proof needs the nonce of the header DPoP-Nonce', 'use_dpop_nonce');
-    if (!this.#spent.spend(jkt, String(claims.jti))) throw new InvalidProof('the proof was used before (jti)');
+    if (!(await this.#state.take(`dpop ${jkt} ${String(claims.jti)}`, SPENT_MS)))
+      throw new InvalidProof('the proof was used before (jti)');
   }
 
   async #read(proof: string): Promise<{ claims: JWTPayload; jwk: JWK }> {
@@ -98,40 +106,4 @@ function bareUrl(htu: unknown): string {
   if (typeof htu !== 'string' || !URL.canParse(htu)) return '';
   const { protocol, host, pathname } = new URL(htu);
   return `${protocol}//${host}${pathname}`;
-}
-
-const MAX_PROOFS = 100_000;
-
-/** The proofs that were used, for as long as they would count. What is full refuses: a proof that was forgotten too early could be used twice. */
-export class SpentProofs {
-  readonly #clock: Clock;
-  readonly #spanMs: number;
-  /** Two spans of time: what is in neither is too old to count. */
-  #now = new Set<string>();
-  #before = new Set<string>();
-  #startedAt: number;
-
-  /** `spanMs`: how long a proof can count. */
-  constructor(clock: Clock, spanMs: number) {
-    this.#clock = clock;
-    this.#spanMs = spanMs;
-    this.#startedAt = clock.now();
-  }
-
-  /** False if it was used before, or if nothing more can be remembered. */
-  spend(key: string, id: string): boolean {
-    this.#turn();
-    const name = `${key} ${id}`;
-    if (this.#now.has(name) || this.#before.has(name) || this.#now.size >= MAX_PROOFS) return false;
-    this.#now.add(name);
-    return true;
-  }
-
-  #turn(): void {
-    const age = this.#clock.now() - this.#startedAt;
-    if (age < this.#spanMs) return;
-    this.#before = age < 2 * this.#spanMs ? this.#now : new Set();
-    this.#now = new Set();
-    this.#startedAt = this.#clock.now();
-  }
 }

@@ -1,8 +1,8 @@
-// The connection of the Redis store: loads ioredis on demand, checks that the server is configured for sessions, and runs scripts by their
+// A connection to Redis, of a flow store or a state: loads ioredis on demand, checks how the server is configured, and runs scripts by their
 // digest. ioredis repeats a command after a broken connection; the scripts allow for that.
 import { createHash } from 'node:crypto';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
-import { GatewayError } from '../../../kernel/base/errors.ts';
+import { GatewayError } from '../base/errors.ts';
 
 export interface RedisPlace {
   /** `redis://…` or `rediss://…`. */
@@ -11,6 +11,10 @@ export interface RedisPlace {
   client?: Redis | Cluster | undefined;
   /** Waits after every change until this server and so many replicas have it on disk (WAITAOF, Redis 7.2). */
   waitAof?: { local: 0 | 1; replicas: number } | undefined;
+  /** How long a command waits for an unreachable server. */
+  patienceMs?: number | undefined;
+  /** Whether keys that expire must stay until then, too. */
+  keepsExpiring?: boolean | undefined;
 }
 
 export type ScriptArgument = string | number | Uint8Array;
@@ -29,7 +33,7 @@ export interface RedisConnection {
 const PATIENCE_MS = 10_000;
 
 export async function connectRedis(place: RedisPlace): Promise<RedisConnection> {
-  const client = place.client ?? (await open(place.url));
+  const client = place.client ?? (await open(place));
   try {
     await examine(client, place);
   } catch (error) {
@@ -62,12 +66,12 @@ export async function connectRedis(place: RedisPlace): Promise<RedisConnection> 
   };
 }
 
-async function open(url: string | undefined): Promise<Redis> {
+async function open({ url, patienceMs = PATIENCE_MS }: RedisPlace): Promise<Redis> {
   if (!url) throw new GatewayError('BAD_OPTION', { option: 'url', reason: 'is missing: redis://host:port' });
   const { Redis: Client } = await loadIoredis();
   const options: RedisOptions = {
     lazyConnect: true,
-    commandTimeout: PATIENCE_MS,
+    commandTimeout: patienceMs,
     maxRetriesPerRequest: null,
     retryStrategy: (times) => Math.min(50 * times, 1000),
   };
@@ -99,13 +103,16 @@ async function loadIoredis(): Promise<{ Redis: new (url: string, options: RedisO
 }
 
 /** Redis must not evict sessions, and must support WAITAOF if it is used. */
-async function examine(client: Redis | Cluster, { waitAof }: RedisPlace): Promise<void> {
+async function examine(client: Redis | Cluster, { waitAof, keepsExpiring }: RedisPlace): Promise<void> {
   if (waitAof && client.isCluster) unusable('waitAof works with a single server, not with a cluster');
   const said = await client.info().catch(failed);
   const value = (name: string) => new RegExp(`^${name}:(\\S*)`, 'm').exec(said)?.[1] ?? '';
   const policy = value('maxmemory_policy');
-  if (Number(value('maxmemory')) > 0 && policy.startsWith('allkeys')) {
-    unusable(`Redis evicts sessions when its memory is full (maxmemory-policy ${policy}); set it to noeviction`);
+  const evicts = keepsExpiring ? policy !== 'noeviction' : policy.startsWith('allkeys');
+  if (Number(value('maxmemory')) > 0 && evicts) {
+    unusable(
+      `Redis evicts ${keepsExpiring ? 'keys' : 'sessions'} when its memory is full (maxmemory-policy ${policy}); set it to noeviction`,
+    );
   }
   const version = value('redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);

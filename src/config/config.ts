@@ -3,7 +3,7 @@
 import type { TrustOption } from '../people/trust/answer-trust.ts';
 import type { AuthOptions, IssuerOptions } from '../mcp/listen/auth/auth-options.ts';
 import type { TrustProxy } from '../mcp/listen/http/client-address.ts';
-import type { Era } from '../mcp/eras/revisions.ts';
+import type { Dialect } from '../kernel/era/era.ts';
 import type { ToolRules } from '../gateway/features/filter/server-rules.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../gateway/features/config.ts';
@@ -96,7 +96,7 @@ interface ServerCommon extends NormalsOf<typeof SERVER_FEATURE_KEYS> {
   readonly description?: string;
   readonly share: 'auto' | 'session' | 'all';
   readonly start: 'lazy' | 'eager';
-  readonly era?: Era;
+  readonly era?: Dialect;
   readonly revision?: string;
   readonly timeoutMs?: number;
   readonly idleMs?: number;

@@ -4,7 +4,7 @@ import type { Implementation } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../kernel/message.ts';
 import { InternalExchange } from '../kernel/internal-exchange.ts';
 import { CALL_TOOL } from '../kernel/methods.ts';
-import { NEWEST_HANDSHAKE } from '../mcp/eras/revisions.ts';
+import { sessionClient } from '../mcp/eras/own-clients.ts';
 
 export interface GatewayCallOptions {
   signal?: AbortSignal | undefined;
@@ -21,7 +21,6 @@ export class InternalCall extends InternalExchange {
     info: Implementation,
     { principal = 'local', signal }: GatewayCallOptions,
   ) {
-    const client = { dialect: 'handshake' as const, revision: NEWEST_HANDSHAKE, info, capabilities: {}, principal };
-    super(CALL_TOOL, { name, arguments: args }, client, signal);
+    super(CALL_TOOL, { name, arguments: args }, sessionClient(info, principal), signal);
   }
 }

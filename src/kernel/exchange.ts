@@ -3,6 +3,7 @@
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from './base/cancellation.ts';
 import { networkOf } from './base/http.ts';
+import type { Spoken } from './era/era.ts';
 import type { AuditedCall, RuleDecision } from './audit.ts';
 import type { GatewayTool } from './gateway-tool.ts';
 import type { JsonObject } from './message.ts';
@@ -65,9 +66,7 @@ export function missingScopes({ scopes, key }: Identity, needed: readonly string
 }
 
 /** The calling client. */
-export interface ClientView {
-  /** The dialect that the client speaks. */
-  readonly dialect: 'handshake' | 'stateless' | 'draft';
+export interface ClientView extends Spoken {
   /** The protocol revision, for example to choose between definitions of a tool. */
   readonly revision: string;
   readonly info: Implementation;

@@ -1,5 +1,6 @@
 // For tests only (the build leaves `*.contract.ts` out): an exchange that records what is sent back, a manual clock, and a chain
 // of steps before a function.
+import { SPEAKING } from '../mcp/eras/fake-views.contract.ts';
 import type { Handle } from './target.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { JsonObject } from './message.ts';
@@ -23,7 +24,7 @@ export class FakeExchange implements Exchange {
     this.method = method;
     this.params = params;
     const info = { name: 'tester', version: '1' };
-    this.client = { dialect: 'handshake', revision: 'r1', info, capabilities: {}, principal: 'alice', ...client };
+    this.client = { ...SPEAKING.handshake, revision: 'r1', info, capabilities: {}, principal: 'alice', ...client };
   }
 
   get signal(): AbortSignal {

@@ -6,12 +6,12 @@ import type {
   ServerCapabilities,
 } from '@modelcontextprotocol/client';
 import type { Abortable } from './base/cancellation.ts';
+import type { Spoken } from './era/era.ts';
 import type { Ask, Exchange, LogEntry, Progress, TraceContext } from './exchange.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import type { Change } from './target.ts';
 
-export interface ServerView {
-  readonly dialect: 'handshake' | 'stateless' | 'draft';
+export interface ServerView extends Spoken {
   readonly revision: string;
   readonly info: Implementation;
   /** In the newest form. */

@@ -68,7 +68,7 @@ export type HandleResult = ReturnType<Target['handle']>;
 export type Handle = (exchange: Exchange) => HandleResult;
 
 /** What a client's first message says about it. */
-export type ClientOpening = Pick<ClientView, 'dialect' | 'capabilities' | 'assisted'> &
+export type ClientOpening = Pick<ClientView, 'dialect' | 'era' | 'capabilities' | 'assisted'> &
   Partial<Pick<ClientView, 'info' | 'greeting'>>;
 
 export interface Watcher {

@@ -4,7 +4,6 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange } from '../kernel/exchange.ts';
 import { isForPageOnly } from '../kernel/form/schema-field.ts';
 import type { JsonObject } from '../kernel/message.ts';
-import type { ClientOpening } from '../kernel/target.ts';
 import { CALL_TOOL, ELICIT_INPUT, LIST_ROOTS, SAMPLE_MESSAGE } from '../kernel/methods.ts';
 import type { Clock } from '../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
@@ -109,7 +108,7 @@ export class AskChannels {
   }
 
   /** The capabilities that the gateway provides for a client that has not declared them; undefined if none. */
-  assistedFor({ capabilities }: ClientOpening | ClientView): ClientCapabilities | undefined {
+  assistedFor({ capabilities }: Pick<ClientView, 'capabilities'>): ClientCapabilities | undefined {
     const elicitation = !capabilities.elicitation && this.areAny;
     const sampling = !capabilities.sampling && this.#standIns[SAMPLE_MESSAGE] !== undefined;
     const roots = !capabilities.roots && this.#standIns[LIST_ROOTS] !== undefined;

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { SPEAKING } from '../mcp/eras/fake-views.contract.ts';
 import type { ClientView } from '../kernel/exchange.ts';
 import { systemClock } from '../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
@@ -85,7 +86,7 @@ it('a withdrawn question wakes its waiters, and its expiry does not cancel the c
 
 function clientOf(principal: string): ClientView {
   return {
-    dialect: 'handshake',
+    ...SPEAKING.handshake,
     revision: '2025-11-25',
     info: { name: 'c', version: '1' },
     capabilities: {},

@@ -104,7 +104,7 @@ export class HumanChannel {
 
   /** Capabilities that the gateway provides for clients that declare none. */
   get assisted(): ClientCapabilities | undefined {
-    return this.#channels.assistedFor({ dialect: 'handshake', capabilities: {} });
+    return this.#channels.assistedFor({ capabilities: {} });
   }
 
   /** A code that pairs one browser, and the page on which to enter it; the page is undefined if browsers cannot reach it. */

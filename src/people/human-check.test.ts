@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../mcp/eras/fake-views.contract.ts';
 import type { ClientView } from '../kernel/exchange.ts';
 import type { JsonObject } from '../kernel/message.ts';
 import { UNASKED_CANCEL } from '../kernel/form/human-marks.ts';
@@ -8,7 +9,7 @@ import { HumanCheck } from './human-check.ts';
 import { noPerson } from './trust/answer-trust.ts';
 
 const client = (principal = 'alice'): ClientView => ({
-  dialect: 'stateless',
+  ...SPEAKING.stateless,
   revision: 'r1',
   info: { name: 'tester', version: '1' },
   capabilities: { elicitation: {} },

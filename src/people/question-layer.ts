@@ -130,7 +130,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
   /** From now on the client's tool list has one more. */
   onHeld(client: ClientView): void {
     const isNews = (one: ClientView): boolean =>
-      one.dialect === 'stateless' ? !this.#hasAsked : one === client && !this.#asked.has(one);
+      one.era.hasSession ? one === client && !this.#asked.has(one) : !this.#hasAsked;
     const told = [...this.#listeners].filter(([, one]) => isNews(one));
     this.#hasAsked = true;
     this.#asked.add(client);
@@ -153,7 +153,7 @@ export class QuestionLayer extends TargetLayer implements HeldListener {
 
   #listsAnswers(client: ClientView): boolean {
     if (this.#channels.rounds.hasAny(client.principal)) return true;
-    const wasAsked = client.dialect === 'stateless' ? this.#hasAsked : this.#asked.has(client);
+    const wasAsked = client.era.hasSession ? this.#asked.has(client) : this.#hasAsked;
     return wasAsked && client.assisted?.elicitation !== undefined;
   }
 

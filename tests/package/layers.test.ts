@@ -1,5 +1,5 @@
 // Checks the imports: 1. a room of src imports only from the rooms that helpers/map.ts allows, all of them below
-// it; 2. only eras/ names revisions.
+// it; 2. only eras/ names revisions, and asks which era a peer speaks.
 import { writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +8,20 @@ import { ROOT, filesUnder, read, sourceFiles } from '../helpers/files.ts';
 import { ROOMS, isIn, mapTable, roomOf } from '../helpers/map.ts';
 
 const REVISION = new RegExp(`\\b(?:${ALL_REVISIONS.filter((one) => one !== 'draft').join('|')})\\b|DRAFT-2025`);
+
+/** A comparison or a switch: of something called dialect or era with a value, or of anything with a name of one. */
+const NAMES = "'(?:handshake|stateless|draft)'|(?:STATELESS|NEWEST_HANDSHAKE|PLAIN_FORMS|DRAFT(?:_VERSION)?)\\b";
+const ASKED = '\\b(?:dialect|spokenAs|[eE]ra)';
+const ERA_ASKED = new RegExp(
+  [
+    `${ASKED} ?[!=]==? (?!undefined\\b|null\\b|'string')`,
+    `[!=]==? (?:[\\w.?]*\\.)?${ASKED}\\b(?![.?])`,
+    `(?:[!=]==?|case) (?:${NAMES})`,
+    `(?:${NAMES}) [!=]==?`,
+    `switch \\([^)]*${ASKED}\\)`,
+    '\\bis(?:Handshake|Stateless|Draft)\\(',
+  ].join('|'),
+);
 
 const EXPORTED_VALUE = /^export (?:abstract )?(?:class|(?:async )?function\*?|const|let) (\w+)/gm;
 
@@ -67,16 +81,15 @@ describe('the rooms of src', () => {
   });
 });
 
-describe('revisions', () => {
-  it('revisions are named only in eras/', () => {
-    const outside = sourceFiles().filter((path) => !path.startsWith('src/mcp/eras/'));
-    const named = outside.flatMap((path) =>
-      read(path)
-        .split('\n')
-        .map(withoutComment)
-        .flatMap((line, index) => (REVISION.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
-    );
-    expect(named).toEqual([]);
+describe('questions about eras', () => {
+  const outside = sourceFiles().filter((path) => !path.startsWith('src/mcp/eras/'));
+
+  it('no file outside of eras/ names a revision', () => {
+    expect(linesWith(REVISION, outside)).toEqual([]);
+  });
+
+  it('no file outside of eras/ asks which era or dialect a peer speaks: it asks for a fact of the era by its name', () => {
+    expect(linesWith(ERA_ASKED, outside)).toEqual([]);
   });
 });
 
@@ -133,7 +146,41 @@ describe('this test', () => {
     expect(withoutComment(' * since 2025-11-25')).toBe('');
     expect(withoutComment("const A = '2025-11-25';")).toMatch(REVISION);
   });
+
+  it.each([
+    "if (client.dialect === 'stateless') return;",
+    "const isOld = server?.dialect !== 'handshake';",
+    'return one.era === other.era;',
+    'return last === client.dialect;',
+    "era === 'draft'",
+    "if ('draft' === name)",
+    'if (revision === STATELESS) return;',
+    'switch (client.dialect) {',
+    "case 'handshake':",
+    'if (isStateless(revision))',
+  ])('the check of questions about eras finds the one in %s', (line) => {
+    expect(line).toMatch(ERA_ASKED);
+  });
+
+  it.each([
+    'if (era === undefined || revision === null) return;',
+    'if (client.era.hasSession) return;',
+    "connect({ prefer: 'handshake' })",
+    'return one.era.hasSession === other.era.hasSession;',
+    'const key = `${client.dialect} ${client.revision}`;',
+  ])('the check of questions about eras finds none in %s', (line) => {
+    expect(line).not.toMatch(ERA_ASKED);
+  });
 });
+
+function linesWith(pattern: RegExp, paths: readonly string[]): string[] {
+  return paths.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .map(withoutComment)
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : [])),
+  );
+}
 
 function withoutComment(line: string): string {
   return /^\s*(\/\*|\*)/.test(line) ? '' : line.replace(/(^|\s+)\/\/.*$/, '');

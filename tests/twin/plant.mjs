@@ -61,7 +61,7 @@ export const PLANTED = [
   {
     name: 'era guessed',
     only: '2026-07-28 stdio → 2026-07-28 stdio: tools/call plain',
-    edits: [['this.#of(opening?.dialect ?? "handshake").prepare(', 'this.#of("handshake").prepare(']],
+    edits: [['this.#of(opening ?? ANYBODY).prepare(', 'this.#of(ANYBODY).prepare(']],
   },
   {
     name: 'progress after the end',

@@ -1,5 +1,6 @@
 // Formats the state of servers for the terminal.
-import { toSpokenRevision, toTransportName } from '../serving/bridge-line.ts';
+import { toSpokenRevision } from '../../mcp/eras/revisions.ts';
+import { toTransportName } from '../serving/bridge-line.ts';
 import type { Printer, Style } from '../terminal/print.ts';
 import type { GatewayStatus, ServerStatus } from './status-page.ts';
 import { toTable } from '../terminal/table.ts';

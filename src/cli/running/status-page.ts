@@ -1,4 +1,5 @@
 // The page /status of a gateway: the state of its servers. For operators, as failures name commands and paths (page-access.ts).
+import { looseClient } from '../../mcp/eras/own-clients.ts';
 import type { ClientView } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
@@ -143,13 +144,7 @@ async function list(target: Target, params: JsonObject, signal: AbortSignal): Pr
   return toPlainObject(await target.handle(new InternalExchange(LIST_TOOLS, params, OBSERVER, signal)));
 }
 
-const OBSERVER: ClientView = {
-  dialect: 'stateless',
-  revision: 'status',
-  info: { name: 'parley-status', version: '0' },
-  capabilities: {},
-  principal: 'local',
-};
+const OBSERVER: ClientView = { ...looseClient('parley-status'), revision: 'status' };
 
 function answer(response: HttpResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });

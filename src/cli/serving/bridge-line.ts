@@ -1,4 +1,6 @@
 // One line that says who talks to whom: `client 2025-06-18 over stdio ⇄ server 2026-07-28 over HTTP, bridged`.
+import { isSameEra, toSpokenRevision } from '../../mcp/eras/revisions.ts';
+
 interface BridgeSide {
   dialect: string;
   revision: string;
@@ -14,16 +16,11 @@ export function toBridgeLine(
   client: BridgeSide & { transport: string },
   server: BridgeSide & { transport: string },
 ): string {
-  const verdict = client.dialect === server.dialect ? 'same era' : 'bridged';
+  const verdict = isSameEra(client.dialect, server.dialect) ? 'same era' : 'bridged';
   return `client ${toSpokenRevision(client)} over ${client.transport} ⇄ server ${toSpokenRevision(server)} over ${toTransportName(server.transport)}, ${verdict}`;
 }
 
 /** The usual name of a transport. */
 export function toTransportName(kind: string): string {
   return TRANSPORTS[kind] ?? kind;
-}
-
-/** The version of the draft dialect is also the name of an MCP revision, so the dialect is shown. */
-export function toSpokenRevision({ dialect, revision }: BridgeSide): string {
-  return dialect === 'draft' ? 'draft' : revision;
 }

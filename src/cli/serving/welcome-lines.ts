@@ -2,7 +2,8 @@
 import { isIP } from 'node:net';
 import { DEFAULT_PORT } from '../../config/settings.ts';
 import { META } from '../../mcp/eras/meta.ts';
-import { ALL_REVISIONS, STATELESS } from '../../mcp/eras/revisions.ts';
+import { ALL_REVISIONS } from '../../mcp/eras/revisions.ts';
+import { STATELESS } from '../../mcp/eras/stateless/revisions.ts';
 import { version } from '../../kernel/version.ts';
 import { CALL_TOOL } from '../../kernel/methods.ts';
 import { programName, toLaunchCommand } from '../program.ts';

@@ -1,6 +1,6 @@
 // Checks the names of servers, and the keys of one server against each other. Problems never repeat values of variables, headers and URLs,
 // which may be secrets.
-import { eraOf } from '../../mcp/eras/revisions.ts';
+import { eraOf, isSameEra } from '../../mcp/eras/revisions.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import { TRANSPORTS } from './server-shape.ts';
@@ -79,7 +79,7 @@ function checkTransport({ server, path, problems }: ServerCheck): void {
 }
 
 function checkEra({ server: { era, revision }, path, problems }: ServerCheck): void {
-  if (era === undefined || revision === undefined || eraOf(revision) === era) return;
+  if (era === undefined || revision === undefined || isSameEra(era, eraOf(revision))) return;
   problems.error([...path, 'era'], `"${revision}" is of the era ${eraOf(revision)}`, 'Keep one of the two keys.');
 }
 

@@ -110,9 +110,9 @@ export class AskedPeople {
 }
 
 /** An empty `elicitation` capability means forms. */
-function showsForms({ dialect, capabilities }: ClientView): boolean {
+function showsForms({ era, capabilities }: ClientView): boolean {
   const { elicitation } = capabilities;
-  if (dialect !== 'handshake' || !isObject(elicitation) || flowOf(capabilities)) return false;
+  if (!era.asksByRequest || !isObject(elicitation) || flowOf(capabilities)) return false;
   return Object.keys(elicitation).length === 0 || 'form' in elicitation;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { UNAVAILABLE_KEY } from '../../kernel/target.ts';
@@ -12,7 +13,7 @@ const START_MS = 1000;
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 function client(dialect: ClientView['dialect'] = 'handshake', capabilities = {}): ClientView {
-  return { dialect, capabilities, revision: 'r', info: { name: 'c', version: '1' }, principal: 'p' };
+  return { ...SPEAKING[dialect], capabilities, revision: 'r', info: { name: 'c', version: '1' }, principal: 'p' };
 }
 
 /** Each request waits until the test answers it. */

@@ -120,7 +120,7 @@ export class Catalog {
     const started = ticksOf(clock);
     const isSlow = (): boolean => ticksOf(clock) - started >= startMs * SLOW;
     const listed = this.#fetch(area, client);
-    lists.keep(area, listed, capability?.listChanged === true && client.dialect !== 'stateless');
+    lists.keep(area, listed, capability?.listChanged === true && client.era.hasSession);
     listed.then(
       (value) => {
         if (isSlow()) this.#slow.set(area, { reason: undefined, failures: 0, retryAt: 0 });
@@ -228,7 +228,7 @@ class ListCache {
   }
 
   of(client: ClientView): ClientLists {
-    if (client.dialect === 'stateless') return this.#ofSignature(client);
+    if (!client.era.hasSession) return this.#ofSignature(client);
     const lists = this.#byClient.get(client) ?? new ClientLists(this);
     this.#byClient.set(client, lists);
     return lists;

@@ -23,7 +23,7 @@ export class KnownServer {
     this.runsTasks = runsTasks(view);
     const flow = flowOf(capabilities);
     this.hasFlowTools = flow?.interactive === true && !playsCalls(capabilities);
-    this.mayHaveFlowTools = !flow && view.dialect !== 'stateless';
+    this.mayHaveFlowTools = !flow && !view.era.declaresExtensions;
     this.givesReceipts = givesReceipts(capabilities);
   }
 }

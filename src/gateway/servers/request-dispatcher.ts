@@ -190,8 +190,8 @@ export class RequestDispatcher {
   }
 
   #toTargetError(thrown: unknown, exchange: Exchange): unknown {
-    const { dialect } = this.#connections.serverFor(exchange.client).view ?? {};
-    return toTargetError(thrown, exchange, { name: this.#options.name, dialect });
+    const { view } = this.#connections.serverFor(exchange.client);
+    return toTargetError(thrown, exchange, { name: this.#options.name, spoken: view });
   }
 
   #callTool(exchange: Exchange, server: ViewedServer, hasReceipt = false): Promise<ResultObject> {
@@ -265,8 +265,8 @@ function isViewed(server: KnownServer): server is ViewedServer {
 }
 
 /** Whether the way of a call depends on tasks, at a server that runs them. A handshake server declares it for each tool. */
-function mayRunAsTask({ awaitsTask, task }: Exchange, { dialect }: ServerView): boolean {
-  return dialect === 'handshake' || awaitsTask === true || task?.requested === true;
+function mayRunAsTask({ awaitsTask, task }: Exchange, { era }: ServerView): boolean {
+  return era.tasksByCapability || awaitsTask === true || task?.requested === true;
 }
 
 function withOwnStart(exchange: Exchange): Exchange {

@@ -1,3 +1,4 @@
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import { TASKS_EXTENSION } from '../../kernel/extensions.ts';
 import { describe, expect, it } from 'vitest';
 import type { ClientView } from '../../kernel/exchange.ts';
@@ -13,7 +14,7 @@ import type { CallOverrides } from './server-request.ts';
 
 /** One connection, and calls of several users on it. */
 function setUp(callRaw: () => Promise<ResultObject>) {
-  const calls = fakeCalls({ server: { dialect: 'handshake' }, callRaw });
+  const calls = fakeCalls({ server: { ...SPEAKING.handshake }, callRaw });
   return {
     calls,
     send: (method = 'tools/call', params: JsonObject = { name: 'a' }, principal = 'p') =>
@@ -58,7 +59,7 @@ function called(client: Partial<ClientView>, to: ServerView['dialect'], more: ob
   const exchange = Object.assign(new FakeExchange('tools/call', { name: 'x', task: { ttl: 1 } }, client), more);
   const whole = new ServerCall(
     exchange,
-    fakeCalls({ server: { dialect: to, capabilities: {} }, callRaw: async () => ({}) }),
+    fakeCalls({ server: { ...SPEAKING[to], capabilities: {} }, callRaw: async () => ({}) }),
   );
   void whole.lease();
   return { exchange, call: new ServerRequest(whole, wanted) };
@@ -68,10 +69,10 @@ describe('a call to a stateless server', () => {
   it('mirrors a stateless client exactly', () => {
     const capabilities = { sampling: {}, extensions: { [TASKS_EXTENSION]: {} }, odd: { kept: true } };
     const info = { name: 'them', version: '2' };
-    const { call } = called({ dialect: 'stateless', capabilities, info }, 'stateless', { logLevel: 'debug' });
+    const { call } = called({ ...SPEAKING.stateless, capabilities, info }, 'stateless', { logLevel: 'debug' });
     expect(call).toMatchObject({ info, logLevel: 'debug', timeoutMs: 5 });
     expect(call.capabilities).toBe(capabilities);
-    expect(called({ dialect: 'stateless' }, 'stateless').call.logLevel).toBeUndefined();
+    expect(called({ ...SPEAKING.stateless }, 'stateless').call.logLevel).toBeUndefined();
   });
 
   it('declares of a handshake client what its revision can answer, and a level', () => {
@@ -90,7 +91,7 @@ describe('a call to a stateless server', () => {
     expect(declared('2025-03-26')).toEqual({ ...always, sampling: {} });
     expect(called({}, 'stateless').call.logLevel).toBe('info');
     expect(called({}, 'stateless', { logLevel: 'error' }).call.logLevel).toBe('error');
-    expect(called({ dialect: 'draft', capabilities }, 'stateless').call).toMatchObject({ capabilities: {} });
+    expect(called({ ...SPEAKING.draft, capabilities }, 'stateless').call).toMatchObject({ capabilities: {} });
   });
 
   it('a task is allowed only if the gateway follows it', () => {
@@ -108,7 +109,7 @@ describe('a call to a handshake server', () => {
   it('asks for a task where the client did, and never by a stray parameter', () => {
     expect(called({}, 'handshake', { task: { requested: true, ttl: 9 } }).call.task).toEqual({ ttl: 9 });
     expect(called({}, 'handshake', { task: { requested: false } }).call.task).toBeUndefined();
-    const stateless = called({ dialect: 'stateless' }, 'handshake', { task: { requested: false } }).call;
+    const stateless = called({ ...SPEAKING.stateless }, 'handshake', { task: { requested: false } }).call;
     expect(stateless.params).toEqual({ name: 'x' });
   });
 
@@ -130,9 +131,9 @@ describe('a failed result that names what the client lacked', () => {
   const meta = { 'mcp-parley/required-capabilities': { sampling: {} } };
   const result = { content: [], isError: true, _meta: meta };
   const answer = (given: JsonObject, dialect: ClientView['dialect']) => {
-    const calls = fakeCalls({ server: { dialect: 'handshake' }, callRaw: async () => given });
+    const calls = fakeCalls({ server: { ...SPEAKING.handshake }, callRaw: async () => given });
     const rules = { toError: (thrown: unknown) => thrown } as unknown as CallRules;
-    return new ServerCall(new FakeExchange('tools/call', {}, { dialect }), calls, { rules }).send();
+    return new ServerCall(new FakeExchange('tools/call', {}, SPEAKING[dialect]), calls, { rules }).send();
   };
 
   it('is an error to a stateless client', async () => {

@@ -124,27 +124,27 @@ export class ServerCall implements CallOwner {
   #place(home: UpstreamConnection, { server, transport }: ConnectedServer): Promise<void> | undefined {
     const { exchange } = this;
     const { connections } = this.context;
-    const isHandshake = server.dialect === 'handshake';
-    this.mayAsk = isHandshake && MAY_ASK.has(exchange.method);
+    const { asksByRequest } = server.era;
+    this.mayAsk = asksByRequest && MAY_ASK.has(exchange.method);
     const ofTask = ONE_TASK_METHODS.has(exchange.method) ? connections.placeOfTask(exchange, home) : undefined;
     const place = ofTask ?? (this.mayAsk ? connections.placeFor(exchange, home, transport) : home);
     return place instanceof Promise
-      ? place.then((one) => this.#take(one, isHandshake))
-      : this.#take(place, isHandshake);
+      ? place.then((one) => this.#take(one, asksByRequest))
+      : this.#take(place, asksByRequest);
   }
 
-  #take(connection: UpstreamConnection, isHandshake: boolean): Promise<void> | undefined {
+  #take(connection: UpstreamConnection, asksByRequest: boolean): Promise<void> | undefined {
     this.connection = connection;
     this.#isLeased = true;
     connection.supervised.take();
     this.connected = connection.supervised.current;
-    if (isHandshake) this.#chooseAsk(connection);
-    const isReady = this.connected && !(isHandshake && this.#mustTellFirst(connection));
+    if (asksByRequest) this.#chooseAsk(connection);
+    const isReady = this.connected && !(asksByRequest && this.#mustTellFirst(connection));
     return isReady ? undefined : this.#prepare(connection);
   }
 
   #chooseAsk(connection: UpstreamConnection): void {
-    this.ask = this.client.dialect === 'stateless' ? coalesce(this.#askClient, this.context.clock) : this.#askClient;
+    this.ask = this.client.era.asksInAnswers ? coalesce(this.#askClient, this.context.clock) : this.#askClient;
     if (connection.isTaken) this.ask = connection.asks.counted(this.ask);
   }
 
@@ -157,9 +157,9 @@ export class ServerCall implements CallOwner {
     const { postponed } = connection.asks;
     try {
       this.connected ??= await connection.supervised.get();
-      const { dialect, capabilities } = this.connected.server;
-      // Stateless servers get the level with each call instead.
-      if (logLevel && dialect === 'handshake' && capabilities.logging) await connection.setLevel(logLevel);
+      const { era, capabilities } = this.connected.server;
+      // Others get the level with each call instead.
+      if (logLevel && era.tellsLevelPerSession && capabilities.logging) await connection.setLevel(logLevel);
       if (this.mayAsk && !postponed.isEmpty) await postponed.askAll(this.ask);
     } catch (thrown) {
       this.release();
@@ -204,7 +204,7 @@ export class ServerCall implements CallOwner {
 
   /** A result of the tool, however it came. */
   read(result: ResultObject): ResultObject {
-    return this.#options.rules && this.client.dialect === 'stateless' ? checkCapability(result) : result;
+    return this.#options.rules && this.client.era.namesRefusals ? checkCapability(result) : result;
   }
 
   #onFailure(thrown: unknown): Promise<ResultObject> {
@@ -219,7 +219,7 @@ export class ServerCall implements CallOwner {
   async #remedy(thrown: unknown, rules: CallRules): Promise<ResultObject | typeof AGAIN> {
     this.release();
     const { exchange, client, connected } = this;
-    const mayFollow = connected?.server.dialect === 'stateless' && client.dialect !== 'stateless';
+    const mayFollow = connected?.server.era.tasksByExtension && !client.era.tasksByExtension;
     if (!mayFollow || exchange.method !== CALL_TOOL || !needsTask(thrown)) return this.#satisfy(thrown, rules);
     // The server takes it only as a task.
     return rules.tasks.follow(exchange, connected.server).then(

@@ -50,12 +50,12 @@ export class ServerRequest implements OutgoingCall {
   constructor(call: ServerCall, wanted = NO_OVERRIDES) {
     const { exchange, client, connected, context } = call;
     const { task } = exchange;
-    const { dialect } = connected!.server;
+    const { era } = connected!.server;
     const method = wanted.method ?? exchange.method;
-    const params = wanted.params ?? (client.dialect === 'stateless' ? withoutTask(exchange) : exchange.params);
+    const params = wanted.params ?? (client.era.tasksByExtension ? withoutTask(exchange) : exchange.params);
     const asked = task?.requested && wanted.method === undefined ? { ttl: task.ttl } : undefined;
-    // A stateless server learns with each call which client it serves.
-    const told = dialect === 'stateless' ? client : undefined;
+    // Without a session the server learns with each call which client it serves.
+    const told = era.declaresPerRequest ? client : undefined;
     this.method = method;
     this.params = method === CALL_TOOL ? params : withProof(params, method, exchange);
     this.signal = 'signal' in wanted ? wanted.signal : (exchange.cancellation ?? exchange.signal);
@@ -70,10 +70,10 @@ export class ServerRequest implements OutgoingCall {
     this.info = told?.info;
     this.capabilities = told && capabilitiesOf(told, wanted);
     // Until a handshake client sets a level, it gets the messages that a server of its own era would send by default.
-    this.logLevel = told && (exchange.logLevel ?? (told.dialect === 'handshake' ? 'info' : undefined));
+    this.logLevel = told && (exchange.logLevel ?? (told.era.logsUnasked ? 'info' : undefined));
     this.#call = call;
     this.#routing = call.connection!.asks;
-    this.#habits = dialect === 'handshake' ? context.connections.habits : undefined;
+    this.#habits = era.asksByRequest ? context.connections.habits : undefined;
     this.#startsTask = method === CALL_TOOL && (wanted.task ?? task) !== undefined;
   }
 

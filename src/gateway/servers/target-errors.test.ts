@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
@@ -8,12 +9,12 @@ const told = (
   thrown: unknown,
   method = 'tools/call',
   params: JsonObject = {},
-  dialect = 'stateless',
+  dialect: 'handshake' | 'stateless' = 'stateless',
   spoken: 'handshake' | 'stateless' = 'handshake',
 ) =>
-  toTargetError(thrown, { method, params, client: { dialect } as ClientView } as Exchange, {
+  toTargetError(thrown, { method, params, client: SPEAKING[dialect] as ClientView } as Exchange, {
     name: 'srv',
-    dialect: spoken,
+    spoken: SPEAKING[spoken],
   });
 
 const toldBy2026 = (thrown: unknown) => told(thrown, 'tools/call', {}, 'stateless', 'stateless');

@@ -2,7 +2,7 @@
 // except "not found" is kept unchanged.
 import type { Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
-import type { ServerView } from '../../kernel/server-view.ts';
+import type { Spoken } from '../../kernel/era/era.ts';
 import { CALL_METHODS, CALL_TOOL, GET_PROMPT, READ_RESOURCE } from '../../kernel/methods.ts';
 import { fieldOf } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
@@ -24,8 +24,8 @@ const UNKNOWN = /unknown|not found|does not exist|no such/i;
 
 interface ErrorSource {
   name: string;
-  /** Undefined until the dialect of the server is known. */
-  dialect: ServerView['dialect'] | undefined;
+  /** Undefined until it is known. */
+  spoken: Spoken | undefined;
 }
 
 export function toTargetError(thrown: unknown, exchange: Exchange, source: ErrorSource): unknown {
@@ -72,29 +72,29 @@ function inNameOf(name: string, error: GatewayError): GatewayError {
 /** Errors about our side of the connection, or about the client on whose behalf we call. */
 function toOwn(error: ProtocolError, { method, client }: Exchange, source: ErrorSource): GatewayError | undefined {
   const { code, message, data } = error;
-  const origin = { origin: error, dialect: source.dialect };
+  const origin = { origin: error, dialect: source.spoken?.dialect };
   const { requiredCapabilities } = isObject(data) ? data : {};
   // For a call, "not found" may be about the tool or resource, so the server's message is kept.
   if (code === METHOD_NOT_FOUND && !CALL_METHODS.has(method))
     return new GatewayError('METHOD_NOT_FOUND', { method, ...origin });
   // A handshake server made with Parley also names the missing capability.
-  const lacked = client.dialect === 'stateless' && code === INTERNAL_ERROR && isObject(requiredCapabilities);
-  const isStateless = source.dialect === 'stateless'; // in other eras these codes are the server's own
-  if ((isStateless && code === MISSING_CAPABILITY) || lacked) {
+  const lacked = client.era.namesRefusals && code === INTERNAL_ERROR && isObject(requiredCapabilities);
+  const isRefusal = source.spoken?.era.namesRefusals === true; // in other eras these codes are the server's own
+  if ((isRefusal && code === MISSING_CAPABILITY) || lacked) {
     const what = Object.keys(isObject(requiredCapabilities) ? requiredCapabilities : {}).join(', ');
     return new GatewayError('CLIENT_CANNOT_BE_ASKED', { what: what || message, requiredCapabilities, ...origin });
   }
-  if (!isStateless || (code !== HEADER_MISMATCH && code !== UNSUPPORTED_VERSION)) return undefined;
+  if (!isRefusal || (code !== HEADER_MISMATCH && code !== UNSUPPORTED_VERSION)) return undefined;
   return new GatewayError('UPSTREAM_INVALID', { server: source.name, reason: message }, { cause: error });
 }
 
 function toNotFound(
   error: ProtocolError,
   { method, params }: Exchange,
-  { dialect }: ErrorSource,
+  { spoken }: ErrorSource,
 ): GatewayError | undefined {
   const { code, message, data } = error;
-  const origin = { origin: error, dialect };
+  const origin = { origin: error, dialect: spoken?.dialect };
   const { own, words, toCode } = NAMED[method] ?? {};
   if (toCode && (code === own || code === -32602) && UNKNOWN.test(message) && words?.test(message)) {
     return new GatewayError(toCode, { name: params.name, ...origin });

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import type { Log } from '../../kernel/base/log.ts';
-import type { Era } from '../../mcp/eras/revisions.ts';
+import type { Dialect } from '../../kernel/era/era.ts';
 import type { ServerView } from '../../kernel/server-view.ts';
 import type { Target } from '../../kernel/target.ts';
 import type { Address, CommandAddress, Route } from '../../mcp/connect/address.ts';
@@ -31,7 +31,7 @@ export interface UpstreamTargetOptions {
   share?: 'auto' | 'session' | 'all' | undefined;
   /** The only revision or era to speak. Default: negotiated. */
   revision?: string | undefined;
-  era?: Era | undefined;
+  era?: Dialect | undefined;
   timeoutMs?: number | undefined;
   /** A connection that is unused for this long is closed; default for clients' own connections: 5 minutes. */
   idleMs?: number | undefined;

@@ -11,6 +11,7 @@ import { ROOTS_CHANGED, SUBSCRIBE_RESOURCE, WIRE_NOTIFICATIONS, isRequestMethod 
 import { systemClock } from '../../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import { toSafeLog } from '../../kernel/base/log.ts';
+import { ANYBODY } from '../../mcp/eras/own-clients.ts';
 import { toCallCapabilities } from '../../mcp/eras/speak/client-capabilities.ts';
 import type { CallContext } from './server-call.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
@@ -30,8 +31,6 @@ import type { ServerTarget, TargetStatus, UpstreamTargetOptions } from './target
 const WAIT_MS = 60_000;
 const NOBODY: Implementation = { name: 'unknown', version: '0' };
 /** The most likely kind of client, before one is known. */
-const ANYBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
-
 export class UpstreamTarget implements ServerTarget {
   readonly name: string;
   readonly #options: UpstreamTargetOptions;
@@ -101,7 +100,7 @@ export class UpstreamTarget implements ServerTarget {
   /** A connection that is not open yet gets the level with the next call. */
   setLevel(level: unknown, client: ClientView): Promise<void> | undefined {
     const server = this.viewFor(client);
-    if (server?.dialect !== 'handshake' || !server.capabilities.logging) return undefined;
+    if (!server?.era.tellsLevelPerSession || !server.capabilities.logging) return undefined;
     const known = this.#connections.known(client);
     return (known?.supervised.current ? known : this.#connections.listing(client)).tellLevel(level);
   }
@@ -125,7 +124,7 @@ export class UpstreamTarget implements ServerTarget {
   }
 
   /** The server in the era used for this client; undefined until it is known. */
-  viewFor(client: Pick<ClientView, 'dialect'>): ServerView | undefined {
+  viewFor(client: Pick<ClientView, 'era'>): ServerView | undefined {
     return this.#connections.serverFor(client).view;
   }
 
@@ -153,7 +152,7 @@ export class UpstreamTarget implements ServerTarget {
     if (watcher) leaving.push(this.#flow.attend(watcher, this.#connections));
     const { supervised } = watcher ? this.#meet(watcher.client) : this.#connections.prepare(undefined);
     if (supervised.current) supervised.current.watch();
-    else if (watcher?.client.dialect === 'stateless') void supervised.get().catch(() => {}); // as for `ready`
+    else if (watcher?.client.era.hasSession === false) void supervised.get().catch(() => {}); // as for `ready`
     return () => {
       for (const leave of leaving.splice(0)) leave();
       if (watcher && !this.#watchers.has(watcher.client)) this.#leave(watcher.client);
@@ -164,9 +163,9 @@ export class UpstreamTarget implements ServerTarget {
     await this.handle(new InternalExchange(SUBSCRIBE_RESOURCE, { uri }, client));
   }
 
-  /** Servers of the other eras report tasks unasked. */
+  /** Most servers report tasks unasked. */
   async followTask(taskId: string, client: ClientView): Promise<void> {
-    if (this.viewFor(client)?.dialect === 'stateless') await this.#connections.home(client).followTask(taskId);
+    if (this.viewFor(client)?.era.reportsTasks === false) await this.#connections.home(client).followTask(taskId);
   }
 
   /**

@@ -1,6 +1,7 @@
 // A connected server with neutral calls, whatever dialect it speaks. It puts right what a server refuses a request for: a person logs in, or a new
 // session is opened, once, with the same subscriptions. Then the request is sent again (send-again.ts): the server never worked on it.
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
+import type { SpokenEra } from '../../kernel/era/era.ts';
 import type { ClientView } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
@@ -20,8 +21,9 @@ import { toClientCapabilities } from '../eras/speak/client-capabilities.ts';
 import { AGAIN, sendAgain } from '../eras/speak/send-again.ts';
 import type { Remedy } from '../eras/speak/send-again.ts';
 import type { ServerDialect } from '../eras/speak/server-dialect.ts';
-import { ALL_REVISIONS, STATELESS, toOnlyRevision } from '../eras/revisions.ts';
-import type { OnlyRevision, SpokenEra } from '../eras/revisions.ts';
+import { ALL_REVISIONS, toOnlyRevision } from '../eras/revisions.ts';
+import { STATELESS } from '../eras/stateless/revisions.ts';
+import type { OnlyRevision } from '../eras/revisions.ts';
 import { withTasks } from '../eras/stateless/envelope.ts';
 import { isCommandAddress, routeTo } from './address.ts';
 import type { Address, CommandAddress, Route } from './address.ts';
@@ -87,7 +89,7 @@ export async function connectServer(address: Address | Route, options: ConnectSe
     // Evaluated for the request that causes the opening.
     via: () => (id === undefined ? undefined : viaFrom(id)),
     events: options.events,
-    prefer: options.prefer ?? 'stateless',
+    prefer: options.prefer,
     probeMs: options.probeMs ?? 5000,
     signal: options.signal,
     async connect(link) {
@@ -169,8 +171,7 @@ export class ConnectedServer {
   ) {
     this.#negotiated = negotiated;
     this.transport = negotiated.link.kind;
-    this.#hasSessions =
-      negotiated.speaker.server.dialect !== 'stateless' && negotiated.link.forgetSession !== undefined;
+    this.#hasSessions = negotiated.speaker.server.era.hasSession && negotiated.link.forgetSession !== undefined;
     this.#login = login;
     this.#subscriptions = subscriptions;
     this.#negotiation = negotiation;

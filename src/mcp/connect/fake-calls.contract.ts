@@ -8,7 +8,7 @@ import type { SupervisedConnection } from '../../gateway/servers/connections/sup
 import type { CallContext } from '../../gateway/servers/server-call.ts';
 
 interface FakeServer {
-  server: Pick<ServerView, 'dialect'> & Partial<ServerView>;
+  server: Pick<ServerView, 'dialect' | 'era'> & Partial<ServerView>;
   callRaw: (call: OutgoingCall) => Promise<ResultObject>;
   clock?: Clock;
 }

@@ -4,13 +4,13 @@
 // 2. A server that does not answer is treated as a handshake server, and asked again if it turns out not to be one.
 // 3. After a refused handshake the newer era is tried only if the refusal may be about eras.
 // 4. Every opened link is either returned or closed.
+import type { SpokenEra } from '../../kernel/era/era.ts';
 import type { ServerEvents } from '../../kernel/server-view.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { discoverServer, isOtherEra } from '../eras/speak/discover-server.ts';
 import { initializeServer } from '../eras/speak/initialize-server.ts';
 import type { ServerIntroduction } from '../eras/speak/initialize-server.ts';
 import { openingsFor } from '../eras/revisions.ts';
-import type { SpokenEra } from '../eras/revisions.ts';
 import type { ServerDialect } from '../eras/speak/server-dialect.ts';
 import type { StatelessIdentity } from '../eras/stateless/envelope.ts';
 import type { Route } from './address.ts';
@@ -36,7 +36,7 @@ export interface NegotiateOptions {
   events: ServerEvents;
   /** The ids of the gateways on the way to the server, this one last; sent with the first request. */
   via?: (() => readonly string[] | undefined) | undefined;
-  prefer: SpokenEra;
+  prefer?: SpokenEra | undefined;
   /** How long a server on a shared channel may take to answer the first request. */
   probeMs: number;
   signal?: AbortSignal | undefined;
@@ -64,9 +64,11 @@ export async function reinitialize(opened: OpenedLink, options: NegotiateOptions
 }
 
 async function openBy(route: Route, options: NegotiateOptions): Promise<NegotiatedConnection> {
-  const { discover, initialize } = openingsFor(options.intro);
-  if (!discover) return onFresh(route, options, (opened) => handshake(opened, options));
-  if (initialize && options.prefer === 'handshake') return onFresh(route, options, handshakeFirst(options));
+  const [first, second] = openingsFor(options.intro, options.prefer);
+  if (first === 'initialize') {
+    return onFresh(route, options, second ? handshakeFirst(options) : (opened) => handshake(opened, options));
+  }
+  const initialize = second !== undefined;
   let isShared = false;
   try {
     return await onFresh(route, options, async (opened) => {
@@ -114,7 +116,7 @@ async function onFresh(
 
 async function probe(wire: RpcPeer, options: NegotiateOptions): Promise<ServerDialect | 'other-era' | 'silent'> {
   // Silence is an answer only where a server may not know the request; on HTTP it is an outage.
-  const isBounded = !wire.http && openingsFor(options.intro).initialize;
+  const isBounded = !wire.http && openingsFor(options.intro).includes('initialize');
   try {
     return (await discover(wire, options, isBounded)) ?? 'other-era';
   } catch (thrown) {

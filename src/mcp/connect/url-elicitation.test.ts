@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../eras/fake-views.contract.ts';
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { ProtocolError } from '../../kernel/base/errors.ts';
@@ -11,7 +12,7 @@ function withUrlsAsked(exchange: Exchange, call: () => Promise<JsonObject>, wait
     completed: async (ids: readonly string[]) => void waited.push(ids),
     toError: (thrown: unknown) => thrown,
   } as unknown as CallRules;
-  const calls = fakeCalls({ server: { dialect: 'handshake' }, callRaw: call });
+  const calls = fakeCalls({ server: { ...SPEAKING.handshake }, callRaw: call });
   return new ServerCall(exchange, calls, { rules }).send();
 }
 
@@ -21,13 +22,13 @@ const required = () => new ProtocolError(-32042, 'Log in first', { elicitations:
 
 function exchange(
   answer: JsonObject = { action: 'accept' },
-  given: { method?: string; dialect?: string; capabilities?: JsonObject } = {},
+  given: { method?: string; dialect?: 'handshake' | 'stateless'; capabilities?: JsonObject } = {},
 ) {
   const asked: unknown[] = [];
   const made = {
     method: given.method ?? 'tools/call',
     params: {},
-    client: { dialect: given.dialect ?? 'stateless', capabilities: given.capabilities ?? {} } as ClientView,
+    client: { ...SPEAKING[given.dialect ?? 'stateless'], capabilities: given.capabilities ?? {} } as ClientView,
     canAsk: () => true,
     async ask(ask: unknown) {
       asked.push(ask);
@@ -102,7 +103,7 @@ describe('a call that needs its user to visit a page', () => {
 
   it('is left to clients that know the error, and so are other errors', async () => {
     const capabilities = { elicitation: { url: {} } };
-    const { made, asked } = exchange({}, { dialect: 'handshake', capabilities });
+    const { made, asked } = exchange({}, { ...SPEAKING.handshake, capabilities });
     await expect(withUrlsAsked(made, () => Promise.reject(required()))).rejects.toMatchObject({ code: -32042 });
     for (const error of [new ProtocolError(-32042, 'no data'), new ProtocolError(-1, 'other'), new Error('other')]) {
       await expect(withUrlsAsked(exchange().made, () => Promise.reject(error))).rejects.toBe(error);
@@ -111,7 +112,10 @@ describe('a call that needs its user to visit a page', () => {
   });
 
   it('is a question to a handshake client that does not open pages itself', async () => {
-    const { made, asked } = exchange({ action: 'accept' }, { dialect: 'handshake', capabilities: { elicitation: {} } });
+    const { made, asked } = exchange(
+      { action: 'accept' },
+      { ...SPEAKING.handshake, capabilities: { elicitation: {} } },
+    );
     let calls = 0;
     await withUrlsAsked(made, async () => {
       if (calls++ === 0) throw required();

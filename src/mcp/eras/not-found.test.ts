@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { toHandshakeError } from './handshake/handshake-client-dialect.ts';
-import { featuresOf } from './revisions.ts';
+import { featuresOf } from './handshake/features.ts';
 import type { ServedExchange } from './serve/served-exchange.ts';
 import { toStatelessError } from './stateless/serve-stateless.ts';
 

@@ -1,5 +1,6 @@
 // Calls on behalf of a client, in both server dialects: its questions, its log messages, its name.
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from './fake-views.contract.ts';
 import type { Ask, LogEntry, Progress } from '../../kernel/exchange.ts';
 import type { OutgoingCall } from '../../kernel/server-view.ts';
 import { ProtocolError } from '../../kernel/base/errors.ts';
@@ -28,8 +29,13 @@ function speaking(
   const identity = { info: { name: 'me', version: '1' }, capabilities: {} };
   const serverDialect: ServerDialect =
     dialect === 'handshake'
-      ? new HandshakeServerDialect(wire, { dialect, revision, info, capabilities }, events)
-      : new StatelessServerDialect(wire, { dialect, revision: '2026-07-28', info, capabilities }, identity, events);
+      ? new HandshakeServerDialect(wire, { ...SPEAKING[dialect], revision, info, capabilities }, events)
+      : new StatelessServerDialect(
+          wire,
+          { ...SPEAKING[dialect], revision: '2026-07-28', info, capabilities },
+          identity,
+          events,
+        );
   return { wire, events, serverDialect };
 }
 

@@ -1,6 +1,7 @@
 // Unparsed results in both eras: splicing their bytes must equal parsing, changing and encoding them.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from './fake-views.contract.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { RawObject, toPlainObject, RawText } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
@@ -11,7 +12,7 @@ import { FakeWire, fakeEvents } from './fake-wire.contract.ts';
 import { HandshakeServerDialect } from './handshake/handshake-server-dialect.ts';
 import { toHandshakeResult } from './handshake/results.ts';
 import { META } from './meta.ts';
-import { featuresOf } from './revisions.ts';
+import { featuresOf } from './handshake/features.ts';
 import { toStatelessResult } from './stateless/results.ts';
 import { StatelessServerDialect } from './stateless/stateless-server-dialect.ts';
 
@@ -64,7 +65,12 @@ function read(value: ResultObject): unknown {
 }
 
 function dialects(answer: () => unknown): { call(call: { method: string }): Promise<ResultObject> }[] {
-  const server = (dialect: ServerView['dialect'], revision: string) => ({ dialect, revision, info, capabilities: {} });
+  const server = (dialect: ServerView['dialect'], revision: string) => ({
+    ...SPEAKING[dialect],
+    revision,
+    info,
+    capabilities: {},
+  });
   const wire = new FakeWire(answer);
   return [
     ...[...OLD, ...NEW].map(

@@ -165,7 +165,7 @@ export class DuplexConnection {
   }
 
   #receive(message: Message, outlet: Outlet): void {
-    if (this.#isStateless(message)) this.#stateless(message, outlet);
+    if (this.#needsNoSession(message)) this.#stateless(message, outlet);
     else if (isRequest(message) && this.#running.has(message.id)) refuseMessage(message, outlet, inFlight(message.id));
     else this.#conversation.receive(message, outlet);
   }
@@ -178,7 +178,7 @@ export class DuplexConnection {
     }
   }
 
-  #isStateless(message: Message): boolean {
+  #needsNoSession(message: Message): boolean {
     if ('method' in message && message.method === REQUEST_CANCELLED && !isRequest(message)) {
       return this.#running.has(message.params?.requestId as RequestId);
     }

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
+import { SPEAKING } from '../eras/fake-views.contract.ts';
 import type { Ask } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { OutgoingCall } from '../../kernel/server-view.ts';
@@ -30,7 +31,7 @@ function follow({
 }: Given) {
   const calls: { method: string; params: JsonObject | undefined }[] = [];
   const host = {
-    server: { dialect, revision: 'x', info: { name: 's', version: '1' }, capabilities: {} } as const,
+    server: { ...SPEAKING[dialect], revision: 'x', info: { name: 's', version: '1' }, capabilities: {} } as const,
     async call(call: OutgoingCall): Promise<JsonObject> {
       calls.push({ method: call.method, params: call.params });
       if (call.method !== 'tasks/get') return (await other(call)) as JsonObject;
@@ -101,7 +102,7 @@ describe('a task of the stateless era', () => {
 describe('a task of the handshake era', () => {
   test('delivers its questions and its result by tasks/result', async () => {
     const { result, methods } = follow({
-      dialect: 'handshake',
+      ...SPEAKING.handshake,
       states: [state('input_required'), state('completed')],
       other: () => ({ content: ['x'] }),
     });
@@ -112,7 +113,7 @@ describe('a task of the handshake era', () => {
   test('that waits for input while tasks/result fails is polled at its pace', async () => {
     let looks = 0;
     const { result } = follow({
-      dialect: 'handshake',
+      ...SPEAKING.handshake,
       states: [state('input_required'), state('input_required'), state('completed')],
       other() {
         if (++looks < 3) throw new GatewayError('UPSTREAM_TIMEOUT', { server: 'x', method: 'y', ms: 1, why: '' });

@@ -105,7 +105,7 @@ async function toEnd(created: TaskState, following: FollowedTask): Promise<TaskS
 
 /** The response that creates a task has no room for its result, so a task that ended at once must still be polled. */
 function tellsState(task: TaskState, created: TaskState, { host }: FollowedTask): boolean {
-  return task === created && host.server.dialect === 'stateless' && !isObject(task.result) && !task.error;
+  return task === created && host.server.era.tasksByExtension && !isObject(task.result) && !task.error;
 }
 
 /** A task may run for hours, so a short outage of its server must not lose it. */
@@ -130,7 +130,7 @@ async function poll(task: TaskState, { host, call, signal }: FollowedTask): Prom
 async function answerTask(task: TaskState, following: FollowedTask): Promise<boolean> {
   const { host, answers, signal, call, answered } = following;
   const { taskId } = task;
-  if (host.server.dialect === 'handshake') {
+  if (host.server.era.tasksByCapability) {
     const asked = host.call({ ...call, signal, method: GET_TASK_RESULT, params: { taskId } });
     return asked.then(
       () => true,
@@ -155,7 +155,7 @@ async function outcome(host: TaskHost, task: TaskState, call: Partial<OutgoingCa
   if (isObject(result)) return result;
   if (error) throw toServerError(error);
   if (status === 'cancelled') throw cancelledError('cancelled');
-  if (host.server.dialect === 'handshake') return host.call({ ...call, method: GET_TASK_RESULT, params: { taskId } });
+  if (host.server.era.tasksByCapability) return host.call({ ...call, method: GET_TASK_RESULT, params: { taskId } });
   throw status === 'failed'
     ? toServerError({ code: -32603, message: statusMessage ?? 'The task failed' })
     : invalid(host, 'a completed task without a result');

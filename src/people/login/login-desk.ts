@@ -184,7 +184,6 @@ function isRefusal(thrown: unknown): boolean {
 
 /** So that the client closes what it shows. */
 function tellVisited(exchange: Exchange, elicitationId: string): void {
-  const { dialect, capabilities } = exchange.client;
-  if (dialect === 'handshake' && capabilities.elicitation?.url)
-    exchange.notify(ELICITATION_COMPLETED, { elicitationId });
+  const { era, capabilities } = exchange.client;
+  if (era.reportsVisits && capabilities.elicitation?.url) exchange.notify(ELICITATION_COMPLETED, { elicitationId });
 }

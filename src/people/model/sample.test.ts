@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import type { ClientView } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { createLog } from '../../kernel/base/log.ts';
@@ -9,7 +10,7 @@ import { createSampler } from './sample.ts';
 import type { SamplerOptions } from './sample.ts';
 
 const client: ClientView = {
-  dialect: 'handshake',
+  ...SPEAKING.handshake,
   revision: 'r1',
   info: { name: 'tester', version: '1' },
   capabilities: {},

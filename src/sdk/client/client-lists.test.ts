@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { RecordingLog } from '../../mcp/connect/fake-link.contract.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
@@ -14,7 +15,7 @@ function list(answer: Answer, declared = true) {
   const cursors: unknown[] = [];
   const capabilities = declared ? { tools: {} } : {};
   const connected = {
-    server: { dialect: 'handshake', revision: 'x', info: { name: 'srv', version: '1' }, capabilities },
+    server: { ...SPEAKING.handshake, revision: 'x', info: { name: 'srv', version: '1' }, capabilities },
     async call({ params }: { params?: JsonObject | undefined }) {
       cursors.push(params?.cursor);
       return answer(params?.cursor, cursors.length);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import type { ConnectedServer } from '../../mcp/connect/connected-server.ts';
 import { RecordingLog } from '../../mcp/connect/fake-link.contract.ts';
 import type { JsonObject } from '../../kernel/message.ts';
@@ -18,7 +19,7 @@ function setUp(answer: Answer = () => ({}), options: ConnectOptions = {}) {
   const listeners = new Listeners(log);
   const answers = new AskResponder(options, async () => undefined);
   const connected = {
-    server: { dialect: 'handshake', revision: 'x', info: { name: 'srv', version: '1' }, capabilities: { tools: {} } },
+    server: { ...SPEAKING.handshake, revision: 'x', info: { name: 'srv', version: '1' }, capabilities: { tools: {} } },
     transport: 'stdio',
     async call(call: OutgoingCall) {
       calls.push(call);

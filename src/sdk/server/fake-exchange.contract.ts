@@ -1,4 +1,5 @@
 // For tests only (the build leaves `*.contract.ts` out): an exchange that records everything sent back, and a manual clock.
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
@@ -72,7 +73,7 @@ export class FakeExchange implements Exchange {
 
 export function fakeClient(client: Partial<ClientView> = {}): ClientView {
   return {
-    dialect: 'handshake',
+    ...SPEAKING.handshake,
     revision: 'r2',
     info: { name: 'tester', version: '1' },
     capabilities: {},

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import { FakeExchange, answerOf, fakeClient } from './fake-exchange.contract.ts';
 import { Server } from './server.ts';
 import type { ServerOptions } from './types.ts';
@@ -57,7 +58,7 @@ describe('capabilities', () => {
     server.tool('a', { only: { dialects: ['draft'] } }, () => '');
     server.prompt('p', { only: { revisions: ['r1'] }, complete: { x: () => [] } }, () => '');
     expect(server.capabilities(fakeClient())).toEqual({ logging: {} });
-    expect(Object.keys(server.capabilities(fakeClient({ dialect: 'draft' })))).toEqual(['tools', 'logging']);
+    expect(Object.keys(server.capabilities(fakeClient({ ...SPEAKING.draft })))).toEqual(['tools', 'logging']);
     const other = server.capabilities(fakeClient({ revision: 'r1' }));
     expect(Object.keys(other)).toEqual(['prompts', 'logging', 'completions']);
   });

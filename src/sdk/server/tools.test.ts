@@ -1,5 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
+import { SPEAKING } from '../../mcp/eras/fake-views.contract.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { FakeExchange, answerOf, fakeClient } from './fake-exchange.contract.ts';
@@ -73,9 +74,9 @@ describe('one tool name with several definitions', () => {
   server.tool('w', { description: 'rest', input: { type: 'object', title: 'rest' } }, () => 'rest');
 
   it.each([
-    [{ dialect: 'draft', revision: 'r1' } as const, 'draft', ['w', 'other']],
-    [{ dialect: 'handshake', revision: 'r1' } as const, 'r1', ['other', 'w']],
-    [{ dialect: 'handshake', revision: 'r2' } as const, 'rest', ['other', 'w']],
+    [{ ...SPEAKING.draft, revision: 'r1' } as const, 'draft', ['w', 'other']],
+    [{ ...SPEAKING.handshake, revision: 'r1' } as const, 'r1', ['other', 'w']],
+    [{ ...SPEAKING.handshake, revision: 'r2' } as const, 'rest', ['other', 'w']],
   ])('shows %j the first one it is in scope of', async (client, expected, order) => {
     const list = await answerOf(server, new FakeExchange('tools/list', { client }));
     const tools = list['tools'] as { name: string; description?: string }[];
@@ -87,7 +88,7 @@ describe('one tool name with several definitions', () => {
 
   it('tells the input schema of the one the client sees', () => {
     expect(server.inputSchema('w', fakeClient())).toEqual({ type: 'object', title: 'rest' });
-    expect(server.inputSchema('w', fakeClient({ dialect: 'draft' }))).toEqual({ type: 'object' });
+    expect(server.inputSchema('w', fakeClient({ ...SPEAKING.draft }))).toEqual({ type: 'object' });
     expect(server.inputSchema('none', fakeClient())).toBeUndefined();
   });
 

@@ -1,6 +1,7 @@
 // The kinds of test clients, by how their user can be asked.
 import type { Channel } from '../../people/ask-channels.ts';
-import { NEWEST_HANDSHAKE, PLAIN_FORMS, STATELESS } from '../../mcp/eras/revisions.ts';
+import { NEWEST_HANDSHAKE, PLAIN_FORMS } from '../../mcp/eras/handshake/features.ts';
+import { STATELESS } from '../../mcp/eras/stateless/revisions.ts';
 
 export interface ClientProfile {
   revision: string;

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
 import { META } from '../../../mcp/eras/meta.ts';
-import { STATELESS } from '../../../mcp/eras/revisions.ts';
+import { STATELESS } from '../../../mcp/eras/stateless/revisions.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { ParleyServer } from '../../../sdk/server/create-server.ts';
 import { createLog } from '../../../kernel/base/log.ts';

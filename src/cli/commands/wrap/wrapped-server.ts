@@ -1,5 +1,6 @@
 // The server behind `parley wrap`, under its own name, version and instructions. While it is not ready, clients get an error that explains
 // why, instead of an empty server.
+import { isSameEra } from '../../../mcp/eras/revisions.ts';
 import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { UpstreamTarget } from '../../../gateway/servers/upstream-target.ts';
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
@@ -87,7 +88,7 @@ export class WrappedServer extends TargetLayer {
   #meet(client: ClientView): void {
     const last = this.#last;
     // Without a session every request is a client of its own.
-    if (last?.revision === client.revision && last.dialect === client.dialect) return;
+    if (last?.revision === client.revision && isSameEra(last.dialect, client.dialect)) return;
     if (!this.#target.status.server) return;
     this.#last = client;
     const key = `${client.dialect} ${client.revision}`;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { Exchange } from '../../../kernel/exchange.ts';
 import type { Handle } from '../../../kernel/target.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
@@ -10,7 +11,7 @@ import { parseMetrics } from '../../../kernel/base/parse-metrics.contract.ts';
 import { UpstreamEvents } from './vitals.ts';
 
 const CLIENT = {
-  dialect: 'handshake',
+  ...SPEAKING.handshake,
   revision: 'any',
   info: { name: 'test', version: '1' },
   capabilities: {},

@@ -1,5 +1,6 @@
 // Observes a gateway: counters, spans and health. It wraps the steps, to see what clients request, and each server, to see the
 // resulting calls. A disabled feature costs nothing.
+import { looseClient } from '../../../mcp/eras/own-clients.ts';
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import { InternalExchange } from '../../../kernel/internal-exchange.ts';
 import { ObservedLayer } from '../../../kernel/target.ts';
@@ -91,7 +92,7 @@ export class Observer {
   }
 
   #attend({ client }: Watcher): () => void {
-    const kind = client.dialect === 'stateless' ? 'listens' : 'sessions';
+    const kind = client.era.hasSession ? 'sessions' : 'listens';
     this.#watching[kind]++;
     let isThere = true;
     return () => {
@@ -110,10 +111,4 @@ export class Observer {
   }
 }
 
-const PROBE: ClientView = {
-  dialect: 'stateless',
-  revision: 'probe',
-  info: { name: 'parley-readyz', version: '0' },
-  capabilities: {},
-  principal: 'local',
-};
+const PROBE: ClientView = { ...looseClient('parley-readyz'), revision: 'probe' };

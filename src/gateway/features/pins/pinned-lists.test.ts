@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { PinnedLists } from './pinned-lists.ts';
 
-const server = { dialect: 'handshake', info: { name: 'desk', version: '1' } } as unknown as ServerView;
+const server = { ...SPEAKING.handshake, info: { name: 'desk', version: '1' } } as unknown as ServerView;
 
 function newLists() {
   const time = { now: 0 };

@@ -1,6 +1,7 @@
 // Reads the content of a pin file, also one of before 0.2: there, each era and each kind of client had a baseline of its own, which a server could get by
 // changing its era. Of those files the strictest reading counts: accepted is what was first seen in the era that was first seen, and what another era
 // has beside it waits for a person.
+import { isSameEra } from '../../../mcp/eras/revisions.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { Pin, PinArea, PinForm, PinRecord, PinnedDefinition } from './pin-record.ts';
@@ -57,7 +58,7 @@ function fromEraPins(all: readonly EraPin[], known: readonly unknown[]): Pick<Pi
   return { known: [...new Set(areas)], pins };
 
   function rank({ era, area }: EraPin): number {
-    return era === firstEras.get(area)?.era ? 0 : 1;
+    return isSameEra(era, firstEras.get(area)?.era) ? 0 : 1;
   }
 }
 

@@ -1,5 +1,6 @@
 // What the connections to a server report, and what follows from it: the opening and the loss of a connection, questions of the server, changes, and
 // messages that name no call.
+import { isSameEra } from '../../../mcp/eras/revisions.ts';
 import type { Ask, ClientView } from '../../../kernel/exchange.ts';
 import { flowOf, isInteraction } from '../../../kernel/interaction.ts';
 import type { JsonObject, NotificationMessage } from '../../../kernel/message.ts';
@@ -10,7 +11,7 @@ import { LIST_ROOTS, SUBSCRIBE_RESOURCE } from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
-import type { SpokenEra } from '../../../mcp/eras/revisions.ts';
+import type { SpokenEra } from '../../../kernel/era/era.ts';
 import { isCommandAddress } from '../../../mcp/connect/address.ts';
 import type { FlowBridge } from '../flow/flow-bridge.ts';
 import type { ElicitationCompletions } from '../questions/page-visits.ts';
@@ -161,7 +162,8 @@ export class ConnectionEvents {
 
   /** Tells present clients what the server offers, now that it is known. */
   #tellNews({ capabilities }: ServerView, era: SpokenEra): void {
-    const isServed = (client: ClientView | undefined): boolean => !client || this.#connections.eraFor(client) === era;
+    const isServed = (client: ClientView | undefined): boolean =>
+      !client || isSameEra(this.#connections.eraFor(client), era);
     for (const kind of CHANGEABLE_LISTS) if (capabilities[kind]) this.#watchers.tellAll({ kind }, isServed);
   }
 
@@ -201,12 +203,12 @@ export class ConnectionEvents {
    */
   #onUnnamed(connection: UpstreamConnection, change: UnattributedChange): void {
     const { sole, clients, latest } = connection.asks;
-    const isPerCall = connection.supervised.current?.server.dialect === 'stateless';
+    const isPerCall = connection.supervised.current?.server.era.tellsLevelPerCall;
     const caller = isPerCall ? connection.asks.soleOfPrincipal : undefined;
     if (caller) return caller.tell(change);
     if (!isPerCall) for (const client of this.#watchers.clientsAt(connection)) clients.add(client);
     // A stateless client object lives for one request, so the latest one says nothing.
-    if (!isPerCall && latest && latest.dialect !== 'stateless') clients.add(latest);
+    if (!isPerCall && latest && latest.era.hasSession) clients.add(latest);
     const isForeign = !isPerCall && sole !== undefined && !connection.users.isAlone(sole.client);
     if (clients.size > 1 || isForeign) this.#log.debug({ kind: change.kind }, 'unnamed.not-told');
     else if (sole && !sole.isGone) sole.tell(change);
@@ -221,7 +223,7 @@ export class ConnectionEvents {
     if (change.kind === 'tools' || change.kind === 'prompts') target.definitions?.outdate(change.kind);
     if (change.kind === 'elicited') completions.complete(change.elicitationId);
     const { current } = connection.supervised;
-    const isDirect = change.kind === 'resource' && !connection.isShared && current?.server.dialect === 'handshake';
+    const isDirect = change.kind === 'resource' && !connection.isShared && current?.server.era.updatesSubscribers;
     this.#watchers.tell(connection, isDirect ? { ...change, isDirect } : change, current?.transport === 'stdio');
   }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { ClientView } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { FakeClock } from '../../../mcp/eras/fake-context.contract.ts';
@@ -16,7 +17,7 @@ function client(
   capabilities: ClientCapabilities = {},
   principal = 'alice',
 ): ClientView {
-  return { dialect, revision: 'r', info: { name: 'c', version: '1' }, capabilities, principal };
+  return { ...SPEAKING[dialect], revision: 'r', info: { name: 'c', version: '1' }, capabilities, principal };
 }
 
 function setUp({ share = 'auto', onlyRevision }: Partial<Pick<ConnectionPoolOptions, 'share' | 'onlyRevision'>> = {}) {
@@ -285,7 +286,7 @@ describe('stateless clients that can be asked', () => {
 describe('a connection that was prepared', () => {
   it('is the one that the client will have its lists from, and its own if it is the only one', () => {
     const { connections, opened } = setUp();
-    const opening = { dialect: 'handshake', capabilities: asked } as const;
+    const opening = { ...SPEAKING.handshake, capabilities: asked } as const;
     const prepared = connections.prepare(opening);
     expect(connections.prepare(opening)).toBe(prepared);
     expect(prepared.asks.isExpecting).toBe(true);
@@ -303,7 +304,7 @@ describe('a connection that was prepared', () => {
     const prepared = connections.prepare(undefined);
     expect(prepared.era).toBe('handshake');
     expect(connections.home(client('handshake'))).toBe(prepared);
-    expect(connections.prepare({ dialect: 'stateless', capabilities: {} })).not.toBe(prepared);
+    expect(connections.prepare({ ...SPEAKING.stateless, capabilities: {} })).not.toBe(prepared);
   });
 });
 
@@ -313,11 +314,11 @@ describe('a server that has both eras', () => {
     const handshake = connections.home(client('handshake'));
     const stateless = connections.home(client('stateless'));
     expect([handshake.era, stateless.era]).toEqual(['handshake', 'stateless']);
-    connections.learn(handshake, { dialect: 'handshake' });
-    connections.learn(stateless, { dialect: 'stateless' });
+    connections.learn(handshake, { ...SPEAKING.handshake });
+    connections.learn(stateless, { ...SPEAKING.stateless });
     expect(connections.home(client('draft'))).toBe(handshake);
     expect(connections.home(client('stateless', asked, 'bob'))).toBe(stateless);
-    expect(connections.eraFor({ dialect: 'draft' })).toBe('handshake');
+    expect(connections.eraFor({ ...SPEAKING.draft })).toBe('handshake');
     expect(connections.all).toEqual([handshake, stateless]);
     expect(retired).toEqual([]);
   });
@@ -327,9 +328,9 @@ describe('a server that has the handshake era only', () => {
   it('serves stateless clients, too, by what they have opened', () => {
     const { connections, opened } = setUp();
     const one = connections.listing(client('stateless'));
-    connections.learn(one, { dialect: 'handshake' });
+    connections.learn(one, { ...SPEAKING.handshake });
     expect(one.era).toBe('handshake');
-    expect(connections.eraFor({ dialect: 'stateless' })).toBe('handshake');
+    expect(connections.eraFor({ ...SPEAKING.stateless })).toBe('handshake');
     expect(connections.home(client('handshake'))).toBe(one);
     expect(connections.listing(client('stateless', {}, 'bob'))).toBe(one);
     expect(opened).toEqual([one]);
@@ -339,11 +340,11 @@ describe('a server that has the handshake era only', () => {
     const { connections, retired } = setUp();
     const [handshake, stateless] = [connections.home(client('handshake')), connections.home(client('stateless'))];
     const own = connections.home(client('stateless', asked));
-    connections.learn(stateless, { dialect: 'handshake' });
+    connections.learn(stateless, { ...SPEAKING.handshake });
     expect(retired).toEqual([stateless]);
     expect(connections.home(client('stateless'))).toBe(handshake);
     expect(connections.home(client('stateless', asked))).toBe(own);
-    connections.learn(own, { dialect: 'handshake' }); // was on its way
+    connections.learn(own, { ...SPEAKING.handshake }); // was on its way
     expect(connections.all).toEqual([handshake, own]);
   });
 });
@@ -354,7 +355,7 @@ describe('a server that learns with each call who calls', () => {
     const asking = client('handshake', asked);
     const own = connections.home(asking);
     const others = [connections.prepare(undefined), connections.home(client('stateless'))];
-    connections.learn(own, { dialect: 'stateless' });
+    connections.learn(own, { ...SPEAKING.stateless });
     expect(new Set(retired)).toEqual(new Set(others));
     expect(connections.all).toEqual([own]);
     expect(own).toMatchObject({ isShared: true, era: 'stateless' });
@@ -362,7 +363,7 @@ describe('a server that learns with each call who calls', () => {
       expect(connections.home(client(dialect, asked))).toBe(own);
       expect(connections.known(client(dialect))).toBe(own);
     }
-    expect(connections.prepare({ dialect: 'handshake', capabilities: asked })).toBe(own);
+    expect(connections.prepare({ ...SPEAKING.handshake, capabilities: asked })).toBe(own);
   });
 
   it.each(['handshake', 'stateless'] as const)(
@@ -370,8 +371,8 @@ describe('a server that learns with each call who calls', () => {
     (first) => {
       const { connections, retired } = setUp();
       const opened = { handshake: connections.prepare(undefined), stateless: connections.home(client('stateless')) };
-      connections.learn(opened[first], { dialect: 'stateless' });
-      connections.learn(opened[first === 'handshake' ? 'stateless' : 'handshake'], { dialect: 'stateless' });
+      connections.learn(opened[first], { ...SPEAKING.stateless });
+      connections.learn(opened[first === 'handshake' ? 'stateless' : 'handshake'], { ...SPEAKING.stateless });
       expect(connections.all).toHaveLength(1);
       const [kept] = connections.all;
       expect(retired).toEqual(Object.values(opened).filter((one) => one !== kept));
@@ -382,9 +383,9 @@ describe('a server that learns with each call who calls', () => {
   it('may have been one of the other era before', () => {
     const { connections } = setUp();
     const home = connections.home(client('stateless'));
-    connections.learn(home, { dialect: 'handshake' });
-    connections.learn(home, { dialect: 'stateless' });
-    expect(connections.eraFor({ dialect: 'handshake' })).toBe('stateless');
+    connections.learn(home, { ...SPEAKING.handshake });
+    connections.learn(home, { ...SPEAKING.stateless });
+    expect(connections.eraFor({ ...SPEAKING.handshake })).toBe('stateless');
     expect(connections.home(client('handshake', asked))).toBe(home);
   });
 });

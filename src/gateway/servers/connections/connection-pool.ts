@@ -1,13 +1,15 @@
 // All connections to a server, in one pool per era. A server that speaks both eras is addressed in the era of each client, so
 // nothing needs translation. The first client of an era reveals whether the server speaks it; if not, the clients of that era use
 // the connections of the other one.
+import type { SpokenEra } from '../../../kernel/era/era.ts';
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { ClientOpening } from '../../../kernel/target.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';
 import { methodsWhere } from '../../../kernel/methods.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import { eraOf, spokenEraOf } from '../../../mcp/eras/revisions.ts';
-import type { OnlyRevision, SpokenEra } from '../../../mcp/eras/revisions.ts';
+import { ANYBODY } from '../../../mcp/eras/own-clients.ts';
+import { onlyEraOf } from '../../../mcp/eras/revisions.ts';
+import type { OnlyRevision } from '../../../mcp/eras/revisions.ts';
 import type { KnownServer } from '../known-server.ts';
 import type { Link } from '../../../mcp/connect/links/link.ts';
 import { CallHabits, subjectOf } from '../questions/open-call.ts';
@@ -40,7 +42,7 @@ export class ConnectionPool {
     this.#hasRoom = options.hasRoom ?? (() => true);
     const toPool = (era: SpokenEra): EraPool =>
       new EraPool(era, { ...options, isOnly: (client) => this.isOnly(client) });
-    const era = onlyEraOf(options.onlyRevision);
+    const era = onlyEraOf(options.onlyRevision ?? {});
     const only = era && toPool(era);
     this.#pools = { handshake: only ?? toPool('handshake'), stateless: only ?? toPool('stateless') };
   }
@@ -51,13 +53,13 @@ export class ConnectionPool {
   }
 
   /** The era spoken with the server on behalf of this client, as far as it is known. */
-  eraFor({ dialect }: Pick<ClientView, 'dialect'>): SpokenEra {
-    return this.#of(dialect).era;
+  eraFor(client: Pick<ClientView, 'era'>): SpokenEra {
+    return this.#of(client).era;
   }
 
   /** The server as this client sees it. */
-  serverFor({ dialect }: Pick<ClientView, 'dialect'>): KnownServer {
-    return this.#of(dialect).server;
+  serverFor(client: Pick<ClientView, 'era'>): KnownServer {
+    return this.#of(client).server;
   }
 
   /** The server as any client sees it; undefined until it was opened. */
@@ -73,12 +75,11 @@ export class ConnectionPool {
   /** The connection that shows what the server offers to such a client. */
   prepare(opening: ClientOpening | undefined): UpstreamConnection {
     const isExpecting = this.#only === undefined && !this.#isMany;
-    return this.#of(opening?.dialect ?? 'handshake').prepare(opening, isExpecting);
+    return this.#of(opening ?? ANYBODY).prepare(opening, isExpecting);
   }
 
   /** Called when the era of a connection is known; merges the pools of a server that speaks only one. */
-  learn(connection: UpstreamConnection, { dialect }: Pick<ServerView, 'dialect'>): void {
-    const spoken = spokenEraOf(dialect);
+  learn(connection: UpstreamConnection, { era: { spokenAs: spoken, servesAllByOne } }: Pick<ServerView, 'era'>): void {
     const wanted = connection.era;
     const pool = this.#pools[spoken];
     if (this.#pools[wanted] !== pool) {
@@ -87,12 +88,12 @@ export class ConnectionPool {
     }
     connection.era = pool.era = spoken;
     // If the pool already has such a connection, it is about to close this one.
-    if (dialect !== 'handshake' && pool.all.includes(connection)) pool.serveAllBy(connection);
+    if (servesAllByOne && pool.all.includes(connection)) pool.serveAllBy(connection);
   }
 
   /** The connection for a request. */
   homeOf({ method, client }: Pick<Exchange, 'method' | 'client'>): UpstreamConnection {
-    const { oneForAll } = this.#of(client.dialect);
+    const { oneForAll } = this.#of(client);
     if (oneForAll?.hasServedCalls) return oneForAll;
     return LISTING.has(method) ? this.listing(client) : this.home(client);
   }
@@ -106,7 +107,7 @@ export class ConnectionPool {
   }
 
   known(client: ClientView): UpstreamConnection | undefined {
-    return this.#of(client.dialect).known(client);
+    return this.#of(client).known(client);
   }
 
   /** The connection on which the task of a request runs; undefined if that is unknown. */
@@ -137,15 +138,15 @@ export class ConnectionPool {
   }
 
   take(client: ClientView, isQuiet?: boolean): UpstreamConnection | Promise<UpstreamConnection> {
-    return this.#of(client.dialect).take(client, isQuiet);
+    return this.#of(client).take(client, isQuiet);
   }
 
   takeAlone(client: ClientView): UpstreamConnection | Promise<UpstreamConnection> {
-    return this.#of(client.dialect).takeAlone(client);
+    return this.#of(client).takeAlone(client);
   }
 
   sharedWithoutQuestions(client: ClientView, home: UpstreamConnection): UpstreamConnection {
-    return this.#of(client.dialect).sharedWithoutQuestions(client, home);
+    return this.#of(client).sharedWithoutQuestions(client, home);
   }
 
   giveBack(connection: UpstreamConnection): void {
@@ -157,7 +158,7 @@ export class ConnectionPool {
   }
 
   drop(client: ClientView): UpstreamConnection | undefined {
-    return this.#of(client.dialect).drop(client);
+    return this.#of(client).drop(client);
   }
 
   isOnly(client: ClientOpening): boolean {
@@ -165,16 +166,16 @@ export class ConnectionPool {
   }
 
   /** If no process is left for the era of a stateless client, it shares a handshake connection: it has no session to lose. */
-  #of(dialect: ClientView['dialect']): EraPool {
+  #of({ era }: Pick<ClientView, 'era'>): EraPool {
     const { handshake, stateless } = this.#pools;
-    if (dialect !== 'stateless') return handshake;
+    if (era.hasSession) return handshake;
     if (stateless === handshake || stateless.shared || !handshake.shared) return stateless;
     return this.#hasRoom({ isShared: true, mayReplace: true }) ? stateless : handshake;
   }
 
   /** The pool of a client, which may be the only one so far. */
   #noting(client: ClientView): EraPool {
-    const pool = this.#of(client.dialect);
+    const pool = this.#of(client);
     if (pool.oneForAll || this.#isMany || this.#isSame(client)) return pool;
     if (this.#only === undefined) this.#only = keyOf(client);
     else this.#isMany = true;
@@ -188,10 +189,5 @@ export class ConnectionPool {
 
 /** Each stateless request creates its own client object, so the key is made of its principal and capabilities. */
 function keyOf(client: ClientOpening & { principal?: string }): ClientOpening | string {
-  return client.dialect === 'stateless' ? `${client.principal} ${signatureOf(client)}` : client;
-}
-
-function onlyEraOf({ era, revision }: OnlyRevision = {}): SpokenEra | undefined {
-  const only = revision === undefined ? era : eraOf(revision);
-  return only && spokenEraOf(only);
+  return client.era.hasSession ? client : `${client.principal} ${signatureOf(client)}`;
 }

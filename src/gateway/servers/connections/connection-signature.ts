@@ -29,12 +29,12 @@ export function hasOurRoots(opening: ClientOpening | undefined): boolean {
 }
 
 /** The capabilities declared to a server once per connection. Without a session, roots never change. */
-export function declaredCapabilities({ capabilities, assisted, dialect }: ClientOpening): ClientCapabilities {
+export function declaredCapabilities({ capabilities, assisted, era }: ClientOpening): ClientCapabilities {
   const { roots, extensions, tasks: _own, ...declared } = { ...assisted, ...capabilities };
   const { [TASKS_EXTENSION]: _tasks, ...others } = extensions ?? {};
   return {
     ...declared,
-    ...(roots && { roots: dialect === 'stateless' && capabilities.roots ? {} : roots }),
+    ...(roots && { roots: !era.hasSession && capabilities.roots ? {} : roots }),
     ...(Object.keys(others).length > 0 && { extensions: others }),
   };
 }
@@ -46,6 +46,6 @@ export function withoutExperiments(opening: ClientOpening): ClientOpening {
 }
 
 /** Undefined if the client is unknown, or may differ from one request to the next. */
-export function toClientIntroduction({ dialect, info, greeting }: ClientOpening): ClientIntroduction | undefined {
-  return dialect === 'handshake' && info ? { info, greeting } : undefined;
+export function toClientIntroduction({ era, info, greeting }: ClientOpening): ClientIntroduction | undefined {
+  return era.introducesClient && info ? { info, greeting } : undefined;
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { ClientView } from '../../../kernel/exchange.ts';
 import { ConnectionUsers } from './upstream-connection.ts';
 
-const client = (dialect: ClientView['dialect'], principal = 'alice') => ({ dialect, principal }) as ClientView;
+const client = (dialect: ClientView['dialect'], principal = 'alice') =>
+  ({ ...SPEAKING[dialect], principal }) as ClientView;
 
 describe('the users of a connection', () => {
   it('are one client as long as no other sends a request', () => {

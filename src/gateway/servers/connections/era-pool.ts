@@ -16,7 +16,8 @@ import type { ClientView } from '../../../kernel/exchange.ts';
 import type { ClientOpening } from '../../../kernel/target.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import type { SpokenEra } from '../../../mcp/eras/revisions.ts';
+import type { SpokenEra } from '../../../kernel/era/era.ts';
+import { ANYBODY } from '../../../mcp/eras/own-clients.ts';
 import { KnownServer } from '../known-server.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import type { UpstreamConnectionOptions } from './upstream-connection.ts';
@@ -47,8 +48,6 @@ export interface EraPoolOptions {
   hasRoom?(wanted: { isShared: boolean; mayReplace: boolean }): boolean;
   onClaim?(connection: UpstreamConnection, client: ClientView): void;
 }
-
-const NOBODY: ClientOpening = { dialect: 'handshake', capabilities: {} };
 
 /** Clients choose what they declare, so cap shared connections; clients beyond the cap count as declaring nothing. */
 const MAX_SHARED = 32;
@@ -91,7 +90,7 @@ export class EraPool {
 
   /** The connection that shows what the server offers. `isExpecting`: the first client is about to come. */
   prepare(opening: ClientOpening | undefined, isExpecting: boolean): UpstreamConnection {
-    return this.oneForAll ?? this.#share(opening, '', isExpecting && opening?.dialect === 'handshake');
+    return this.oneForAll ?? this.#share(opening, '', isExpecting && opening?.era.hasSession === true);
   }
 
   serveAllBy(connection: UpstreamConnection): void {
@@ -141,7 +140,7 @@ export class EraPool {
   /** A connection for a call that may ask and must be alone; end with `giveBack`. `isQuiet`: it is not known to ask. */
   take(client: ClientView, isQuiet = false): UpstreamConnection | Promise<UpstreamConnection> {
     const connection = this.home(client);
-    const group = client.dialect === 'stateless' ? this.#groups.get(this.#keyOf(client)) : undefined;
+    const group = !client.era.hasSession ? this.#groups.get(this.#keyOf(client)) : undefined;
     if (!group?.connections.includes(connection)) return connection;
     return this.#takeFrom(group, client, isQuiet);
   }
@@ -246,7 +245,7 @@ export class EraPool {
 
   /** Without a free process a stateless client shares. A client with a session needs its own server and is refused. */
   #mustShare(client: ClientView): boolean {
-    return client.dialect === 'stateless' && !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
+    return !client.era.hasSession && !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
   }
 
   #needsOwn({ capabilities: { elicitation, sampling, roots } }: ClientOpening): boolean {
@@ -268,10 +267,10 @@ export class EraPool {
       return assisted === opening.assisted ? opening : { ...opening, assisted };
     }
     const { elicitation: _elicitation, sampling: _sampling, roots: _roots, ...others } = opening.capabilities;
-    return { dialect: opening.dialect, capabilities: others };
+    return { dialect: opening.dialect, era: opening.era, capabilities: others };
   }
 
-  #share(client: ClientOpening = NOBODY, spare = '', isExpecting = false): UpstreamConnection {
+  #share(client: ClientOpening = ANYBODY, spare = '', isExpecting = false): UpstreamConnection {
     const opening = this.#seen(client);
     const introduction = this.#introductionOf(client);
     const named = introduction && keyOf(opening, introduction);
@@ -306,15 +305,15 @@ export class EraPool {
   }
 
   #ownOf(client: ClientView): UpstreamConnection | undefined {
-    if (client.dialect !== 'stateless') return this.#own.get(client);
+    if (client.era.hasSession) return this.#own.get(client);
     return this.#groups.get(this.#keyOf(client))?.connections[0];
   }
 
   #claim(client: ClientView): UpstreamConnection {
     const connection = this.#unshare(client) ?? this.#create(client, { introduction: this.#introductionOf(client) });
     connection.principal = client.principal;
-    connection.asks.isAskedInCalls = client.dialect === 'stateless';
-    if (client.dialect === 'stateless') {
+    connection.asks.isAskedInCalls = client.era.asksInAnswers;
+    if (!client.era.hasSession) {
       const group: Group = { owner: ownerOf(client), connections: [connection], waiting: [] };
       this.#groups.set(this.#keyOf(client), group);
       letGoOnAsking(group, connection);
@@ -343,7 +342,7 @@ export class EraPool {
   #grow(group: Group, client: ClientView): UpstreamConnection | undefined {
     if (this.#countAtWork(group) >= this.#options.maxPool || !this.#mayOpenOwn) return undefined;
     const connection = this.#create(client, { principal: client.principal });
-    connection.asks.isAskedInCalls = client.dialect === 'stateless';
+    connection.asks.isAskedInCalls = client.era.asksInAnswers;
     group.connections.push(connection);
     letGoOnAsking(group, connection);
     return connection;

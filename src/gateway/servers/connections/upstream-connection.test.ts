@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
@@ -66,7 +67,7 @@ test('a resource whose subscription the server refuses again is forgotten, one t
 });
 
 describe('two clients and one resource', () => {
-  const client = (name: string) => ({ principal: name, dialect: 'handshake' }) as unknown as ClientView;
+  const client = (name: string) => ({ principal: name, ...SPEAKING.handshake }) as unknown as ClientView;
   const asks = (method: string, by: ClientView) =>
     ({ method: `resources/${method}`, params: { uri: 'a:b' }, client: by }) as unknown as Exchange;
 

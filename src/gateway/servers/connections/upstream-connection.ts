@@ -7,7 +7,7 @@ import type { SubscribeOptions } from '../../../kernel/server-view.ts';
 import { ROOTS_CHANGED, SET_LOG_LEVEL, SUBSCRIBE_RESOURCE, methodsWhere } from '../../../kernel/methods.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { isAtLeast, isLogLevel } from '../../../mcp/eras/notifications.ts';
-import type { SpokenEra } from '../../../mcp/eras/revisions.ts';
+import type { SpokenEra } from '../../../kernel/era/era.ts';
 import { AskRouting } from '../questions/ask-routing.ts';
 import type { ClientIntroduction } from '../../../mcp/connect/connected-server.ts';
 import { ServerSubscriptions } from '../../../mcp/connect/server-subscriptions.ts';
@@ -51,7 +51,7 @@ export class UpstreamConnection {
       isExpecting,
       clock,
       isShared: () => this.isShared,
-      asksByRequest: () => this.supervised.current?.server.dialect === 'handshake',
+      asksByRequest: () => this.supervised.current?.server.era.asksByRequest ?? false,
       onWorn: (isWorn) => (this.supervised.isWorn = isWorn),
     });
     this.supervised = supervise(this);
@@ -153,7 +153,7 @@ export class UpstreamConnection {
   /** Called when other roots are configured: a server that knows the old ones may ask again. */
   tellRootsChanged(): void {
     const { current } = this.supervised;
-    if (!this.hasOurRoots || current?.server.dialect !== 'handshake') return;
+    if (!this.hasOurRoots || !current?.server.era.reportsRoots) return;
     current.notify(ROOTS_CHANGED).catch(() => {}); // a lost server asks when it is back
   }
 
@@ -198,14 +198,14 @@ export class ConnectionUsers {
   #user: ClientView | string | typeof SEVERAL | undefined;
 
   note(client: ClientView, method: string): void {
-    const key = client.dialect === 'stateless' ? client.principal : client;
+    const key = client.era.hasSession ? client : client.principal;
     if (this.#user === key || this.#user === SEVERAL || IMPERSONAL.has(method)) return;
     this.#user = this.#user === undefined ? key : SEVERAL;
   }
 
   /** Whether no other client has used the connection since it was opened. */
   isAlone(client: ClientView): boolean {
-    return this.#user === undefined || this.#user === (client.dialect === 'stateless' ? client.principal : client);
+    return this.#user === undefined || this.#user === (client.era.hasSession ? client : client.principal);
   }
 
   /** Called when the connection is reopened: the server no longer knows its former users. */

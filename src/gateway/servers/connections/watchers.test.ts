@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { ClientView } from '../../../kernel/exchange.ts';
 import type { Change } from '../../../kernel/target.ts';
 import { Watchers } from './watchers.ts';
@@ -12,7 +13,7 @@ function setUp() {
   const homes = new Map<ClientView, UpstreamConnection>();
   const watchers = new Watchers((client) => homes.get(client));
   const add = (home: UpstreamConnection, dialect: ClientView['dialect'] = 'handshake', principal = 'alice') => {
-    const client = { dialect, principal } as ClientView;
+    const client = { ...SPEAKING[dialect], principal } as ClientView;
     homes.set(client, home);
     const heard: Change[] = [];
     const stop = watchers.add((change) => void heard.push(change), { client });
@@ -68,7 +69,7 @@ describe('what a server says by itself', () => {
     shared.users.note(one.client, 'tools/call');
     watchers.tell(shared, log, false);
     expect(one.heard).toEqual([log]);
-    shared.users.note({ dialect: 'stateless', principal: 'alice' } as ClientView, 'tools/call');
+    shared.users.note({ ...SPEAKING.stateless, principal: 'alice' } as ClientView, 'tools/call');
     watchers.tell(shared, log, false);
     watchers.tell(shared, { kind: 'tools' }, false);
     expect(one.heard).toEqual([log, { kind: 'tools' }]);

@@ -102,5 +102,5 @@ export class Watchers {
 }
 
 function isAlsoServed(client: ClientView, { principal }: UpstreamConnection): boolean {
-  return client.dialect === 'stateless' && (principal === undefined || principal === client.principal);
+  return !client.era.hasSession && (principal === undefined || principal === client.principal);
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { Ask, ClientView } from '../../../kernel/exchange.ts';
 import type { CancelOutcome } from '../../../kernel/base/cancelled-error.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -9,7 +10,7 @@ import { CallHabits, OpenCall } from './open-call.ts';
 import type { CallOwner } from './open-call.ts';
 
 const client = (assisted?: ClientView['assisted']): ClientView => ({
-  dialect: 'handshake',
+  ...SPEAKING.handshake,
   revision: 'r',
   info: { name: 'c', version: '1' },
   capabilities: {},

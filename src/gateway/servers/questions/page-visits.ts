@@ -45,8 +45,8 @@ export class PageVisits {
 
 /** A handshake client that opens pages knows the error, and for one that cannot be asked the error is still the best answer. */
 export function isToBeAsked(exchange: Exchange): boolean {
-  const { dialect, capabilities } = exchange.client;
-  if (dialect === 'stateless') return true;
+  const { era, capabilities } = exchange.client;
+  if (era.asksInAnswers) return true;
   return (
     capabilities.elicitation?.url === undefined && exchange.canAsk({ method: ELICIT_INPUT, params: { mode: 'url' } })
   );

@@ -1,6 +1,7 @@
 // For tests only (the build leaves `*.contract.ts` out): one target, its servers in memory, and clients of all kinds that come,
 // call, give up and leave. It records every message that reaches the wrong client.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
@@ -236,7 +237,7 @@ function ownerOf(tag: string): string {
 function viewOf(kind: Kind, principal: string): ClientView {
   const capabilities: ClientCapabilities = kind.startsWith('asked') ? { elicitation: { form: {} } } : {};
   return {
-    dialect: kind.endsWith('stateless') ? 'stateless' : 'handshake',
+    ...SPEAKING[kind.endsWith('stateless') ? 'stateless' : 'handshake'],
     revision: '2025-11-25',
     info: { name: 'c', version: '1' },
     capabilities,

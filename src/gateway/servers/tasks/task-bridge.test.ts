@@ -1,3 +1,5 @@
+import { revisionNamed } from '../../../mcp/eras/revisions.ts';
+import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import { TASKS_EXTENSION } from '../../../kernel/extensions.ts';
 import { describe, expect, it } from 'vitest';
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
@@ -19,11 +21,11 @@ import { TaskBridge, delayAbort } from './task-bridge.ts';
 import { runsTasks } from './task-support.ts';
 
 const handshake = {
-  dialect: 'handshake',
+  ...SPEAKING.handshake,
   capabilities: { tasks: { requests: { tools: { call: {} } } } },
 } as unknown as ServerView;
 const stateless = {
-  dialect: 'stateless',
+  ...SPEAKING.stateless,
   info: { name: 's', version: '1' },
   capabilities: { extensions: { [TASKS_EXTENSION]: {} } },
 } as unknown as ServerView;
@@ -75,7 +77,7 @@ const methods = (sent: OutgoingCall[]) => sent.map(({ method }) => method);
 const supporting = (taskSupport: string) => [{ name: 'x', execution: { taskSupport } }];
 
 describe('a stateless client and a handshake server', () => {
-  const modern = { dialect: 'stateless' as const };
+  const modern = { ...SPEAKING.stateless };
   const able = { task: { requested: false } };
 
   it('a tool that supports tasks runs as one, and becomes a task for the client when it reports its status', async () => {
@@ -218,7 +220,7 @@ describe('a handshake client and a stateless server', () => {
       { name: 'b', execution: { taskSupport: 'required' } },
     ]);
     expect(bridge.toList(list, exchange, handshake)).toBe(list);
-    expect(bridge.toList(list, new FakeExchange('tools/list', {}, { dialect: 'stateless' }), stateless)).toBe(list);
+    expect(bridge.toList(list, new FakeExchange('tools/list', {}, { ...SPEAKING.stateless }), stateless)).toBe(list);
   });
 });
 
@@ -226,8 +228,8 @@ describe('client and server of one era', () => {
   it('tasks pass unchanged between a client and a server of one era', async () => {
     for (const server of [handshake, stateless]) {
       const { bridge, callTool, sent, leased } = setUp(server, () => done);
-      const { dialect } = server;
-      const client = { dialect, revision: '2025-11-25' };
+      const { dialect, era } = server;
+      const client = { dialect, era, revision: '2025-11-25' };
       await callTool(calling(client, { task: { requested: true } }));
       await bridge.handle(new FakeExchange('tasks/get', { taskId: 't' }, client), server);
       expect(methods(sent)).toEqual(['tools/call', 'tasks/get']);
@@ -241,7 +243,8 @@ describe('client and server of one era', () => {
       ({ method }) => (method === 'tools/call' ? { task: task() } : done),
       supporting('required'),
     );
-    expect(await callTool(calling({ revision: '2025-06-18' }))).toBe(done);
+    const { era } = revisionNamed('2025-06-18')!;
+    expect(await callTool(calling({ era, revision: '2025-06-18' }))).toBe(done);
     expect(methods(sent)).toEqual(['tools/call', 'tasks/result']);
   });
 });
@@ -251,7 +254,7 @@ describe('whether a server runs tasks', () => {
     expect([handshake, stateless].map(runsTasks)).toEqual([true, true]);
     expect(runsTasks({ ...handshake, capabilities: { tasks: {} } })).toBe(false);
     expect(runsTasks({ ...stateless, capabilities: { tasks: { requests: { tools: { call: {} } } } } })).toBe(false);
-    expect(runsTasks({ ...handshake, dialect: 'draft' })).toBe(false);
+    expect(runsTasks({ ...handshake, ...SPEAKING.draft })).toBe(false);
   });
 });
 

@@ -25,7 +25,6 @@ import type { Clock } from '../../../kernel/base/clock.ts';
 import { Cancellation } from '../../../kernel/base/cancellation.ts';
 import type { Abortable } from '../../../kernel/base/cancellation.ts';
 import { onAbort } from '../../../kernel/base/timing.ts';
-import { featuresOf } from '../../../mcp/eras/revisions.ts';
 import { followTask } from '../../../mcp/tasks/follow-task.ts';
 import { Tasks } from '../../../mcp/tasks/tasks.ts';
 import { META } from '../../../mcp/eras/meta.ts';
@@ -65,10 +64,10 @@ export class TaskBridge {
   callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> | undefined {
     const { client } = exchange;
     if (exchange.awaitsTask) return this.#toEnd(exchange, server);
-    if (server.dialect === 'stateless') {
-      return client.dialect !== 'stateless' && exchange.task?.requested ? this.#start(exchange, server) : undefined;
+    if (server.era.tasksByExtension) {
+      return !client.era.tasksByExtension && exchange.task?.requested ? this.#start(exchange, server) : undefined;
     }
-    return client.dialect === 'stateless' ? this.#fromStateless(exchange) : this.#toHandshake(exchange);
+    return client.era.tasksByExtension ? this.#fromStateless(exchange) : this.#toHandshake(exchange);
   }
 
   #fromStateless(exchange: Exchange): Promise<ResultObject> | undefined {
@@ -105,7 +104,7 @@ export class TaskBridge {
 
   /** Marks tools as able to run as tasks for handshake clients: with a stateless server, all of them may. */
   toList(result: JsonObject, { client }: Exchange, server: ServerView): JsonObject {
-    if (client.dialect !== 'handshake' || server.dialect !== 'stateless' || !runsTasks(server)) return result;
+    if (!client.era.tasksByCapability || !server.era.tasksByExtension || !runsTasks(server)) return result;
     if (!Array.isArray(result.tools)) return result;
     const tools = (result.tools as JsonObject[]).map((tool) => ({ execution: { taskSupport: 'optional' }, ...tool }));
     return { ...result, tools };
@@ -161,12 +160,11 @@ export class TaskBridge {
   #toHandshake(exchange: Exchange): Promise<ResultObject> | undefined {
     const isRequired =
       this.#options.tools(exchange.client).get(String(exchange.params.name))?.taskSupport === 'required';
-    const knowsTasks = exchange.client.dialect === 'handshake' && featuresOf(exchange.client.revision).tasks;
-    return !isRequired || knowsTasks ? undefined : this.#await(exchange);
+    return !isRequired || exchange.client.era.requestsTasks ? undefined : this.#await(exchange);
   }
 
   async #toEnd(exchange: Exchange, server: ServerView): Promise<ResultObject> {
-    if (server.dialect === 'stateless') return this.follow(exchange, server);
+    if (server.era.tasksByExtension) return this.follow(exchange, server);
     return (await this.#supportOf(exchange)) === 'required' ? this.#await(exchange) : this.#send(exchange);
   }
 

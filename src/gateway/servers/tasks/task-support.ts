@@ -9,23 +9,23 @@ import { ProtocolError } from '../../../kernel/base/errors.ts';
 
 /** The server's capabilities, with the tasks that the gateway adds for clients of the other era. */
 export function withTasksOf(server: ServerView): ServerCapabilities {
-  const { capabilities, dialect } = server;
-  if (dialect !== 'stateless' || !runsTasks(server)) return capabilities;
+  const { capabilities, era } = server;
+  if (!era.tasksByExtension || !runsTasks(server)) return capabilities;
   return { ...capabilities, tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } } };
 }
 
 /** Whether the server can run tools as tasks. */
-export function runsTasks({ dialect, capabilities }: ServerView): boolean {
+export function runsTasks({ era, capabilities }: Pick<ServerView, 'era' | 'capabilities'>): boolean {
   const { tasks, extensions } = capabilities as {
     tasks?: { requests?: { tools?: { call?: unknown } } };
     extensions?: JsonObject;
   };
-  if (dialect === 'stateless') return isObject(extensions?.[TASKS_EXTENSION]);
-  return dialect === 'handshake' && tasks?.requests?.tools?.call !== undefined;
+  if (era.tasksByExtension) return isObject(extensions?.[TASKS_EXTENSION]);
+  return era.tasksByCapability && tasks?.requests?.tools?.call !== undefined;
 }
 
 export function isCrossing(client: ClientView, server: ServerView): boolean {
-  return (client.dialect === 'stateless') !== (server.dialect === 'stateless');
+  return client.era.tasksByExtension !== server.era.tasksByExtension;
 }
 
 /** Whether the server refuses the call because it requires tasks. */

@@ -17,10 +17,11 @@ import type { ProtocolError } from '../../../kernel/base/errors.ts';
 import { toHandshakeEntry } from '../handshake/results.ts';
 import { splitMeta } from '../meta.ts';
 import { plainError, toWire } from '../plain-error.ts';
-import { DRAFT_VERSION, featuresOf } from '../revisions.ts';
+import { featuresOf } from '../handshake/features.ts';
 import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
 import type { Conversation } from '../serve/conversation.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
+import { DRAFT, DRAFT_VERSION } from './revisions.ts';
 import { ChangedTools } from './changed-tools.ts';
 import { toInvocation } from './invocation.ts';
 
@@ -43,7 +44,8 @@ export class DraftClientDialect implements ClientDialect {
   constructor(conversation: Conversation, declared: DraftClient) {
     const { principal, from: connection } = conversation;
     this.client = {
-      dialect: 'draft',
+      dialect: DRAFT.dialect,
+      era: DRAFT.era,
       revision: DRAFT_VERSION,
       info: declared.info,
       capabilities: {},

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { SPEAKING } from '../fake-views.contract.ts';
 import type { RecordedCall } from '../fake-wire.contract.ts';
 import { FakeWire, fakeEvents, settled } from '../fake-wire.contract.ts';
 import { DraftServerDialect } from './draft-server-dialect.ts';
@@ -7,7 +8,7 @@ function setUp(answer: (call: RecordedCall) => unknown, confirm?: () => unknown)
   const wire = new FakeWire(answer);
   const events = fakeEvents(confirm);
   const server = {
-    dialect: 'draft',
+    ...SPEAKING.draft,
     revision: '2025-06-18',
     info: { name: 's', version: '1' },
     capabilities: {},

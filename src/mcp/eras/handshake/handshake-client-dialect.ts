@@ -10,11 +10,12 @@ import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { Change, Target } from '../../../kernel/target.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { missingCapability } from '../ask.ts';
+import { sessionClient } from '../own-clients.ts';
 import { META, splitMeta } from '../meta.ts';
 import { isLogLevel, writeLog, writeProgress } from '../notifications.ts';
 import { plainError, toWire } from '../plain-error.ts';
-import { NEWEST_HANDSHAKE, featuresOf } from '../revisions.ts';
-import type { Features } from '../revisions.ts';
+import { featuresOf } from './features.ts';
+import type { Features } from './features.ts';
 import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
 import type { Conversation } from '../serve/conversation.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
@@ -44,13 +45,7 @@ export class HandshakeClientDialect implements ClientDialect {
   static preliminary(conversation: Conversation): HandshakeClientDialect {
     const info = { name: 'unknown', version: '0' };
     const { principal } = conversation;
-    return new HandshakeClientDialect(conversation, {
-      dialect: 'handshake',
-      revision: NEWEST_HANDSHAKE,
-      info,
-      capabilities: {},
-      principal,
-    });
+    return new HandshakeClientDialect(conversation, sessionClient(info, principal));
   }
 
   /** The result of `initialize`. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SPEAKING } from '../fake-views.contract.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { RecordedCall } from '../fake-wire.contract.ts';
 import { FakeWire, fakeEvents, later, settled } from '../fake-wire.contract.ts';
@@ -13,7 +14,7 @@ function setUp(
   const wire = new FakeWire(answer);
   const handler = { answer: (_: unknown, __: AbortSignal): unknown => ({ action: 'accept' }) };
   const events = fakeEvents((ask, signal) => handler.answer(ask, signal));
-  const server = { dialect: 'handshake', revision, info: { name: 's', version: '1' }, capabilities } as const;
+  const server = { ...SPEAKING.handshake, revision, info: { name: 's', version: '1' }, capabilities } as const;
   return { wire, events, handler, dialect: new HandshakeServerDialect(wire, server, events) };
 }
 

@@ -24,7 +24,7 @@ import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
 import { answerAsk } from '../ask.ts';
 import { plainError } from '../plain-error.ts';
-import { featuresOf } from '../revisions.ts';
+import { featuresOf } from './features.ts';
 import { readChange } from '../notifications.ts';
 import { sendRequest } from '../speak/send-again.ts';
 import type { Remedy } from '../speak/send-again.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { featuresOf } from '../revisions.ts';
+import { featuresOf } from './features.ts';
 import { toOlderAsk } from './older-asks.ts';
 
 const [november, june, march] = ['2025-11-25', '2025-06-18', '2025-03-26'].map(featuresOf) as [

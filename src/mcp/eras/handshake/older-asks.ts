@@ -5,7 +5,7 @@ import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { dictionary } from '../../../kernel/containers/dictionary.ts';
 import { randomId } from '../../../kernel/crypto/ids.ts';
-import type { Features } from '../revisions.ts';
+import type { Features } from './features.ts';
 
 export interface OlderAsk {
   method: string;

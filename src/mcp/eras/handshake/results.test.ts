@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../kernel/message.ts';
 import { parseExactly, writeExactly } from '../../../kernel/raw/exact-numbers.ts';
 import { RawText } from '../../../kernel/raw/raw-object.ts';
 import type { TaskState } from '../../../kernel/target.ts';
-import { featuresOf } from '../revisions.ts';
+import { featuresOf } from './features.ts';
 import { fromTask, toHandshakeResult, toTask, toHandshakeEntry, wrapOutputSchema } from './results.ts';
 
 const [oldest, march, june, november] = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'].map(featuresOf);

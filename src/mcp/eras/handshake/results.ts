@@ -8,7 +8,7 @@ import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { TaskState } from '../../../kernel/target.ts';
 import { dictionary } from '../../../kernel/containers/dictionary.ts';
 import { withoutEnvelope, withoutStatelessKeys } from '../meta.ts';
-import type { Features } from '../revisions.ts';
+import type { Features } from './features.ts';
 
 export function toHandshakeResult(method: string, given: ResultObject, features: Features): ResultObject {
   if (!(given instanceof RawObject)) return toRead(method, withoutEnvelope(given), features);

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../fake-views.contract.ts';
 import type { JsonObject, Message } from '../../../kernel/message.ts';
 import { isStatelessMessage, openingOf } from './detect.ts';
 import { request } from '../fake-context.contract.ts';
 import { META } from '../meta.ts';
-import { isStateless, negotiateRevision } from '../revisions.ts';
+import { negotiateRevision } from '../handshake/features.ts';
+import { isStateless } from '../stateless/revisions.ts';
 
 const modern = { _meta: { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: {} } };
 const judge = (
@@ -94,15 +96,15 @@ describe('the first message of a client', () => {
     const capabilities = { sampling: {} };
     const opening = (method: string, params?: JsonObject) => openingOf(request(1, method, params));
     expect(opening('initialize', { protocolVersion: '2025-11-25', capabilities })).toEqual({
-      dialect: 'handshake',
+      ...SPEAKING.handshake,
       capabilities,
     });
     expect(opening('initialize', { protocolVersion: '2025-11-25' })).toEqual({
-      dialect: 'handshake',
+      ...SPEAKING.handshake,
       capabilities: {},
     });
     expect(opening('server/discover', { _meta: { [META.clientCapabilities]: capabilities } })).toEqual({
-      dialect: 'stateless',
+      ...SPEAKING.stateless,
       capabilities,
     });
     expect(opening('initialize', { mcpVersion: '1' })).toBeUndefined();

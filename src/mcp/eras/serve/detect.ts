@@ -8,7 +8,9 @@ import type { JsonObject, Message } from '../../../kernel/message.ts';
 import type { ClientOpening } from '../../../kernel/target.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { META, forwardedMeta } from '../meta.ts';
-import { isHandshake, isStateless } from '../revisions.ts';
+import { isHandshake } from '../handshake/features.ts';
+import { ANYBODY } from '../own-clients.ts';
+import { JULY_2026, isStateless } from '../stateless/revisions.ts';
 import type { Conversation } from './conversation.ts';
 import type { ServeContext } from './serve-context.ts';
 
@@ -43,11 +45,12 @@ export function openingOf(message: Message): ClientOpening | undefined {
   if (message.method === 'initialize' && typeof params.protocolVersion === 'string') {
     const capabilities = isObject(params.capabilities) ? params.capabilities : {};
     const introduction = isObject(params.clientInfo) ? readIntroduction(params) : undefined;
-    return { dialect: 'handshake', capabilities, ...introduction };
+    return { ...ANYBODY, capabilities, ...introduction };
   }
   const meta = isObject(params._meta) ? params._meta : {};
   const capabilities = meta[META.clientCapabilities];
-  return isObject(capabilities) ? { dialect: 'stateless', capabilities } : undefined;
+  const { dialect, era } = JULY_2026;
+  return isObject(capabilities) ? { dialect, era, capabilities } : undefined;
 }
 
 /**

@@ -5,7 +5,9 @@ import type { JsonObject } from '../../../kernel/message.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { DraftClientDialect } from '../draft/draft-client-dialect.ts';
 import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
-import { DRAFT, DRAFT_VERSION, negotiateRevision } from '../revisions.ts';
+import { negotiateRevision } from '../handshake/features.ts';
+import { DRAFT, DRAFT_VERSION } from '../draft/revisions.ts';
+import { revisionNamed } from '../revisions.ts';
 import type { Conversation } from './conversation.ts';
 import { checkIntroductionSize, readClientInfo, readIntroduction } from './detect.ts';
 
@@ -35,6 +37,7 @@ function toHandshakeDialect(params: JsonObject, conversation: Conversation): Han
   checkIntroductionSize(capabilities, 'capabilities');
   return new HandshakeClientDialect(conversation, {
     dialect: 'handshake',
+    era: revisionNamed(revision)!.era,
     revision,
     ...readIntroduction(params),
     capabilities,
@@ -45,8 +48,8 @@ function toHandshakeDialect(params: JsonObject, conversation: Conversation): Han
 
 function toDraftDialect(params: JsonObject, conversation: Conversation): DraftClientDialect {
   const requested = params.mcpVersion as string;
-  if (requested !== DRAFT_VERSION || !conversation.context.revisions.includes(DRAFT)) {
-    const supported = conversation.context.revisions.includes(DRAFT) ? [DRAFT_VERSION] : [];
+  if (requested !== DRAFT_VERSION || !conversation.context.revisions.includes(DRAFT.name)) {
+    const supported = conversation.context.revisions.includes(DRAFT.name) ? [DRAFT_VERSION] : [];
     throw new GatewayError('UNSUPPORTED_VERSION', { supported, requested });
   }
   const declared = readOptionalObject(params, 'clientCapabilities') ?? {};

@@ -13,7 +13,8 @@ import type { Log } from '../../../kernel/base/log.ts';
 import { createSealer } from '../../../kernel/crypto/seal.ts';
 import type { Sealer } from '../../../kernel/crypto/seal.ts';
 import { keysFrom } from '../../../kernel/crypto/state-keys.ts';
-import { ALL_REVISIONS, isStateless } from '../revisions.ts';
+import { ALL_REVISIONS } from '../revisions.ts';
+import { isStateless } from '../stateless/revisions.ts';
 import { createParkedCalls } from '../stateless/request-state.ts';
 import type { ParkedCalls } from '../stateless/request-state.ts';
 

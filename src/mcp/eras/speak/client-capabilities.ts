@@ -5,7 +5,8 @@ import type { ClientView } from '../../../kernel/exchange.ts';
 import { present } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { SmallMemo } from '../../../kernel/containers/memo.ts';
-import { featuresOf, isStateless } from '../revisions.ts';
+import { featuresOf } from '../handshake/features.ts';
+import { isStateless } from '../stateless/revisions.ts';
 
 /** `capabilities` is in the newest handshake form. */
 export function toClientCapabilities(capabilities: ClientCapabilities, revision: string): ClientCapabilities {

@@ -1,5 +1,6 @@
 // What is evidence for an era, and what is not (docs/eras.md).
 import { describe, expect, test } from 'vitest';
+import { SPEAKING } from '../fake-views.contract.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { discoverServer } from './discover-server.ts';
 import { FakeWire, fakeEvents } from '../fake-wire.contract.ts';
@@ -60,7 +61,7 @@ describe('the stateless era', () => {
       _meta: { [META.serverInfo]: { name: 'srv', version: '2' }, own: 2 },
     }).verdict;
     expect(dialect?.server).toEqual({
-      dialect: 'stateless',
+      ...SPEAKING.stateless,
       revision: NEW,
       info: { name: 'srv', version: '2' },
       capabilities: { tools: {} },

@@ -9,7 +9,8 @@ import type { ServerEvents, ServerView } from '../../../kernel/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { isLoop } from '../../../kernel/base/via.ts';
 import { META, withoutEnvelope } from '../meta.ts';
-import { STATELESS, isHandshake } from '../revisions.ts';
+import { isHandshake } from '../handshake/features.ts';
+import { JULY_2026, STATELESS } from '../stateless/revisions.ts';
 import { toHeaders } from '../stateless/headers.ts';
 import { toEnvelope } from '../stateless/envelope.ts';
 import type { StatelessIdentity } from '../stateless/envelope.ts';
@@ -87,7 +88,8 @@ function toView(result: JsonObject): ServerView {
   const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...greeting } = withoutEnvelope(withoutVia(rest));
   const info = meta[META.serverInfo] ?? result.serverInfo;
   return {
-    dialect: 'stateless',
+    dialect: JULY_2026.dialect,
+    era: JULY_2026.era,
     revision: STATELESS,
     info: (isObject(info) ? info : { name: 'unknown', version: '0' }) as Implementation,
     capabilities: toNeutral(isObject(result.capabilities) ? result.capabilities : {}),

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { revisionNamed } from '../revisions.ts';
+import { SPEAKING } from '../fake-views.contract.ts';
 import { ProtocolError } from '../../../kernel/base/errors.ts';
 import type { RecordedCall } from '../fake-wire.contract.ts';
 import { FakeWire, fakeEvents } from '../fake-wire.contract.ts';
@@ -49,7 +51,10 @@ describe('the handshake', () => {
     ['2025-11-25', { 'mcp-protocol-version': '2025-11-25' }],
   ])('accepts a counter-offer of %s, with the header of that revision', async (version, headers) => {
     const { opened } = await open(() => result(version));
-    expect(await opened).toMatchObject({ headers, dialect: { server: { dialect: 'handshake', revision: version } } });
+    expect(await opened).toMatchObject({
+      headers,
+      dialect: { server: { ...SPEAKING.handshake, era: revisionNamed(version)!.era, revision: version } },
+    });
   });
 
   test.each(['2023-01-01', '2026-07-28', undefined, 5])(
@@ -92,7 +97,7 @@ describe('the draft dialect', () => {
       throw new ProtocolError(-32602, 'mcpVersion is required');
     });
     expect((await opened).dialect.server).toMatchObject({
-      dialect: 'draft',
+      ...SPEAKING.draft,
       info: { name: 'drafty' },
       capabilities: { tools: { listChanged: true } },
     });

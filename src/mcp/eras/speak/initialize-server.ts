@@ -8,7 +8,9 @@ import { isLoop } from '../../../kernel/base/via.ts';
 import { DraftServerDialect } from '../draft/draft-server-dialect.ts';
 import { HandshakeServerDialect } from '../handshake/handshake-server-dialect.ts';
 import { META } from '../meta.ts';
-import { DRAFT_VERSION, NEWEST_HANDSHAKE, featuresOf, isHandshake, toOnlyRevision } from '../revisions.ts';
+import { DRAFT, DRAFT_VERSION } from '../draft/revisions.ts';
+import { NEWEST_HANDSHAKE, featuresOf, isHandshake } from '../handshake/features.ts';
+import { revisionNamed, toOnlyRevision } from '../revisions.ts';
 import type { OnlyRevision } from '../revisions.ts';
 import { toClientCapabilities } from './client-capabilities.ts';
 import type { ServerDialect, Wire } from './server-dialect.ts';
@@ -88,6 +90,7 @@ function openHandshake(
     wire,
     {
       dialect: 'handshake',
+      era: revisionNamed(protocolVersion)!.era,
       revision: protocolVersion,
       info: (isObject(serverInfo) ? serverInfo : { name: 'unknown', version: '0' }) as Implementation,
       capabilities: toServerCapabilities(isObject(capabilities) ? capabilities : {}, protocolVersion),
@@ -123,7 +126,8 @@ function openDraft(wire: Wire, result: unknown, events: ServerEvents): Initializ
   const dialect = new DraftServerDialect(
     wire,
     {
-      dialect: 'draft',
+      dialect: DRAFT.dialect,
+      era: DRAFT.era,
       revision: DRAFT_VERSION,
       info: result.server as Implementation,
       capabilities: {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { META } from '../meta.ts';
-import { STATELESS } from '../revisions.ts';
+import { STATELESS } from './revisions.ts';
 import { readEnvelope } from './envelope.ts';
 
 function frozenMeta(more: Record<string, unknown> = {}) {

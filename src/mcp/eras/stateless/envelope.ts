@@ -12,7 +12,8 @@ import { SmallMemo } from '../../../kernel/containers/memo.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { isLogLevel } from '../notifications.ts';
 import { META } from '../meta.ts';
-import { isStateless } from '../revisions.ts';
+import { STATELESS_FACTS } from './facts.ts';
+import { isStateless } from './revisions.ts';
 import { checkIntroductionSize } from '../serve/detect.ts';
 
 export interface Envelope {
@@ -55,6 +56,7 @@ export function toClient(
   // With what others add to it, so that V8 makes it in one piece.
   return {
     dialect: 'stateless',
+    era: STATELESS_FACTS,
     revision,
     info,
     capabilities,

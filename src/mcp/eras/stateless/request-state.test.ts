@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { SPEAKING } from '../fake-views.contract.ts';
 import type { RequestMessage } from '../../../kernel/message.ts';
 import { parseExactly } from '../../../kernel/raw/exact-numbers.ts';
 import { createSealer } from '../../../kernel/crypto/seal.ts';
@@ -20,7 +21,7 @@ checkOwnedThings('parked calls', () => {
       const connection =
         caller === undefined ? undefined : { transport: 'http' as const, address: `10.${caller.charCodeAt(0)}.0.1` };
       const client = {
-        dialect: 'stateless' as const,
+        ...SPEAKING.stateless,
         revision: '',
         info,
         capabilities: {},

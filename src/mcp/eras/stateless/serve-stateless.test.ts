@@ -1,3 +1,4 @@
+import { SPEAKING } from '../fake-views.contract.ts';
 import { TASKS_EXTENSION } from '../../../kernel/extensions.ts';
 import { describe, expect, it, test } from 'vitest';
 import type { Exchange } from '../../../kernel/exchange.ts';
@@ -69,7 +70,7 @@ describe('the envelope', () => {
     const { put, target } = serve(() => ({ tools: [] }));
     await put(enveloped(1, 'tools/list')).answer();
     expect(target.seen[0]!.client).toMatchObject({
-      dialect: 'stateless',
+      ...SPEAKING.stateless,
       info: { name: 'unknown' },
       principal: 'local',
     });

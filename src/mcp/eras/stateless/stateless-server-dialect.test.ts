@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { SPEAKING } from '../fake-views.contract.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import type { RecordedCall } from '../fake-wire.contract.ts';
@@ -13,7 +14,7 @@ function setUp(answer: (call: RecordedCall) => unknown, { http = true } = {}) {
   const handler = { answer: (_: unknown, __: AbortSignal): unknown => ({ action: 'accept' }) };
   const events = fakeEvents((ask, signal) => handler.answer(ask, signal));
   const server = {
-    dialect: 'stateless',
+    ...SPEAKING.stateless,
     revision: '2026-07-28',
     info: { name: 's', version: '1' },
     capabilities: {},

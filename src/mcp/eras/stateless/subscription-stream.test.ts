@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
+import { SPEAKING } from '../fake-views.contract.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { ProtocolError } from '../../../kernel/base/errors.ts';
 import type { RecordedCall } from '../fake-wire.contract.ts';
@@ -36,7 +37,7 @@ function setUp({ capabilities = ALL, http = false, honour = (filter) => filter, 
   const wire = new FakeWire(acknowledge, { http });
   const identity = { info: { name: 'me', version: '1' }, capabilities: {} };
   const server = {
-    dialect: 'stateless',
+    ...SPEAKING.stateless,
     revision: '2026-07-28',
     info: { name: 's', version: '1' },
     capabilities,

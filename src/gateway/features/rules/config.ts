@@ -3,6 +3,7 @@ import { defineKey } from '../../../kernel/config/config-key.ts';
 import { MAX_MS, choice, either, flag, integer, list, object, text } from '../../../kernel/config/shape.ts';
 import { withoutUndefined } from '../../../kernel/config/without-undefined.ts';
 import { RULE_ANNOTATIONS, RULE_EFFECTS, RULE_MARKS } from './rule.ts';
+import { CALL_TOOL } from '../../../kernel/methods.ts';
 
 const globs = (about: string) =>
   either(
@@ -26,7 +27,7 @@ const RULE = object(
     tool: globs("The tool, by the server's own name or as `server__name`."),
     prompt: globs('The prompt, in the same way.'),
     resource: globs('The resource, by its URI, in every spelling of it.'),
-    method: globs('The method, such as `tools/call`.'),
+    method: globs(`The method, such as \`${CALL_TOOL}\`.`),
     annotation: either(
       [choice(RULE_ANNOTATIONS, 'A claim.'), list(choice(RULE_ANNOTATIONS, 'A claim.'), 'Any of them.')],
       'What the server claims of the tool; not with `allow`.',

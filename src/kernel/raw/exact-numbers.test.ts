@@ -65,14 +65,14 @@ test('writeExactly respects toJSON and rejects what JSON cannot express', () => 
 });
 
 test('parseExactly returns the same value as JSON.parse', () => {
-  const spelled = fc.constantFrom(
+  const encoders = fc.constantFrom(
     (text: string) => text,
     (text: string) => text.replaceAll(/(?<=[:[,])(-?\d+)(?=[,}\]])/g, '$1.0'),
     (text: string) => JSON.stringify(JSON.parse(text), undefined, 1),
   );
   fc.assert(
-    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), spelled, (one, spell) => {
-      const text = spell(JSON.stringify(one));
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue()), encoders, (one, encode) => {
+      const text = encode(JSON.stringify(one));
       expect(JSON.parse(passed(text))).toEqual(JSON.parse(text));
     }),
   );

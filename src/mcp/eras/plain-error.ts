@@ -21,10 +21,10 @@ function traceable({ row }: GatewayError, exchange: string | undefined): { excha
 /**
  * The server's own error if both sides speak the same era; otherwise its message under the code of the client's era.
  */
-export function withServerWords(error: GatewayError, spelled: WireError, dialect: ClientView['dialect']): WireError {
+export function withServerWords(error: GatewayError, encoded: WireError, dialect: ClientView['dialect']): WireError {
   const { origin, dialect: spoken } = error.details;
-  if (!(origin instanceof ProtocolError)) return spelled;
-  return spoken === dialect ? plainError(origin) : toWire(spelled.code, origin.message, origin.data);
+  if (!(origin instanceof ProtocolError)) return encoded;
+  return spoken === dialect ? plainError(origin) : toWire(encoded.code, origin.message, origin.data);
 }
 
 export function toWire(code: number, message: string, data?: unknown): WireError {

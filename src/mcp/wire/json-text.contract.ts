@@ -20,7 +20,7 @@ const literal = fc.constantFrom('true', 'false', 'null');
 /** Any string, each character in one of the ways that JSON allows. */
 const stringText: fc.Arbitrary<string> = fc
   .array(fc.tuple(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), fc.nat(2)), { maxLength: 12 })
-  .map((units) => `"${units.map(([unit, how]) => spelled(unit, how)).join('')}"`);
+  .map((units) => `"${units.map(([unit, how]) => encoded(unit, how)).join('')}"`);
 
 const longText = fc
   .tuple(fc.constantFrom('a', 'ä', '€', '😀', '\\n', '\\\\', '\\"', '/', '\\u20ac'), fc.nat(40))
@@ -59,7 +59,7 @@ function joined(open: string, items: string[], close: string): fc.Arbitrary<stri
   return fc.tuple(space, space).map(([one, other]) => `${open}${one}${items.join(`${other},${one}`)}${other}${close}`);
 }
 
-function spelled(unit: string, how: number): string {
+function encoded(unit: string, how: number): string {
   if (how === 0) return JSON.stringify(unit).slice(1, -1);
   if (how === 1) return Array.from({ length: unit.length }, (_, at) => escaped(unit.charCodeAt(at))).join('');
   return unit === '/' ? '\\/' : JSON.stringify(unit).slice(1, -1);

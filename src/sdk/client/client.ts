@@ -127,9 +127,9 @@ export class Client {
     context?: { arguments: Record<string, string> },
     options?: ClientCallOptions,
   ): Promise<CompleteResult['completion']> {
-    const spelled =
+    const encoded =
       'prompt' in ref ? { type: 'ref/prompt', name: ref.prompt } : { type: 'ref/resource', uri: ref.template };
-    const params = { ref: spelled, argument, ...(context && { context }) };
+    const params = { ref: encoded, argument, ...(context && { context }) };
     const { completion } = await this.#connected.call({
       ...this.#safe(options),
       method: COMPLETE_ARGUMENT,

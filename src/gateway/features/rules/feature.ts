@@ -23,7 +23,13 @@ export const rules = defineFeature<RulesFeatureOptions>({
       get ready() {
         return ruling.ready;
       },
-      steps: (members) => ruling.steps({ servers: gateway.servers, believed: believedOf(members), log, clock }),
+      steps: (members) =>
+        ruling.steps({
+          servers: gateway.servers,
+          trustedAnnotations: serversWithTrustedAnnotations(members),
+          log,
+          clock,
+        }),
       update(next: RulesFeatureOptions) {
         if (!('rules' in next)) return undefined;
         ruling.rules = next.rules ?? [];
@@ -34,7 +40,7 @@ export const rules = defineFeature<RulesFeatureOptions>({
 });
 
 /** The servers whose annotations rules believe. */
-function believedOf(members: readonly Member[]): ReadonlySet<string> {
-  const believed = members.filter(({ settings = {} }) => (settings as RulesSettings).trustAnnotations === true);
-  return new Set(believed.map(({ name }) => name));
+function serversWithTrustedAnnotations(members: readonly Member[]): ReadonlySet<string> {
+  const trusted = members.filter(({ settings = {} }) => (settings as RulesSettings).trustAnnotations === true);
+  return new Set(trusted.map(({ name }) => name));
 }

@@ -13,7 +13,7 @@ export interface RulesSetup {
   /** All servers of the gateway. */
   servers: readonly string[];
   /** Those whose annotations the operator believes. */
-  believed: ReadonlySet<string>;
+  trustedAnnotations: ReadonlySet<string>;
   clock: Clock;
   log: Log;
 }

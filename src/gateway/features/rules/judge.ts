@@ -54,7 +54,7 @@ interface JudgeOptions {
   /** All servers of the gateway. */
   servers: readonly string[];
   /** Those whose annotations the operator believes. */
-  believed?: ReadonlySet<string> | undefined;
+  trustedAnnotations?: ReadonlySet<string> | undefined;
   /** Called once for each rule whose expression failed. */
   onFailed?: ((rule: string, reason: string) => void) | undefined;
 }
@@ -172,10 +172,10 @@ export class RuleJudge {
     return this.#names.of(origin, isAllowing).some(fits);
   }
 
-  /** Claims of a server that is not believed cannot loosen a rule. */
+  /** Claims of a server whose annotations are not trusted cannot loosen a rule. */
   #hasAnnotation(words: readonly RuleAnnotation[], { kind, origin, annotations = {} }: Use): boolean {
-    const isBelieved = origin !== undefined && this.#options.believed?.has(origin.server) === true;
-    return kind === 'tool' && words.some((word) => claims(annotations, word, isBelieved));
+    const isTrusted = origin !== undefined && this.#options.trustedAnnotations?.has(origin.server) === true;
+    return kind === 'tool' && words.some((word) => claims(annotations, word, isTrusted));
   }
 
   #posing(origin: Use['origin']): Origin | undefined {
@@ -258,11 +258,11 @@ function matchesMethod({ method, effect }: ReadyRule, { method: uses, asked }: U
   return method(uses) || (effect !== 'allow' && asked !== undefined && method(asked));
 }
 
-/** Missing hints have the protocol's defaults; a hint that the tool is harmless counts only if the server is believed. */
-function claims(annotations: JsonObject, word: RuleAnnotation, isBelieved: boolean): boolean {
+/** Missing hints have the protocol's defaults; a hint that the tool is harmless counts only if the annotations of the server are trusted. */
+function claims(annotations: JsonObject, word: RuleAnnotation, isTrusted: boolean): boolean {
   const { readOnlyHint, destructiveHint, openWorldHint, idempotentHint } = annotations;
   if (word === 'destructive' || word === 'openWorld') {
-    if (!isBelieved) return true;
+    if (!isTrusted) return true;
     if (word === 'openWorld') return openWorldHint !== false;
     return destructiveHint === true || (readOnlyHint !== true && destructiveHint !== false);
   }

@@ -42,12 +42,12 @@ import { RuleHistory } from './rule-history.ts';
 import { BegunUses, rulesDigest, RunningUse } from './running-use.ts';
 
 export async function createRulesStep(setup: RulesSetup, kept: KeptHistory): Promise<RulesStep> {
-  const { servers, believed, clock, log } = setup;
+  const { servers, trustedAnnotations, clock, log } = setup;
   const rules = readRules(setup.rules);
   const history = (kept.history ??= new RuleHistory(clock));
   const expressions = await compileAll(rules);
   const onFailed = (rule: string, reason: string): void => log.warn({ rule, reason }, 'rule.failed');
-  const judge = new RuleJudge({ rules, expressions, history, servers, believed, onFailed });
+  const judge = new RuleJudge({ rules, expressions, history, servers, trustedAnnotations, onFailed });
   return new Ruling({ judge, digest: rulesDigest(setup.rules), history, asking: new AskByRule(clock), kept });
 }
 

@@ -52,7 +52,7 @@ function gateway(rules: RuleOptions[], clock = new FakeClock(), values: string[]
   ruling.rules = rules;
   const [step] = ruling.steps({
     servers: SERVERS,
-    believed: new Set(['crm']),
+    trustedAnnotations: new Set(['crm']),
     clock,
     log: createLog({ level: 'silent' }),
   });
@@ -173,7 +173,7 @@ describe('rules: which one decides', () => {
 
   it('claims of a server restrict, and permit nothing', async () => {
     const { says } = gateway([{ annotation: 'destructive', effect: 'deny' }]);
-    // crm is believed to only read; mail says so, too, and is not.
+    // crm is trustedAnnotations to only read; mail says so, too, and is not.
     expect([await says('crm__read'), await says('crm__delete'), await says('mail__send')]).toEqual([
       'allow',
       'deny',

@@ -93,7 +93,7 @@ export class DraftClientDialect implements ClientDialect {
     return tools;
   }
 
-  spell({ method }: Exchange, answer: ResultObject): unknown {
+  encode({ method }: Exchange, answer: ResultObject): unknown {
     return method === 'tools/call' ? toInvocation(toPlainObject(answer)) : toPlainObject(answer);
   }
 

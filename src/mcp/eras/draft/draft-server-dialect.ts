@@ -30,12 +30,12 @@ export class DraftServerDialect implements ServerDialect {
 
   async call(call: OutgoingCall, remedy?: Remedy): Promise<JsonObject> {
     const { method } = call;
-    const spelled = method === 'tools/call' ? 'tools/invoke' : method;
-    if (!LISTS[method] && !PASSED.has(spelled) && !isInteraction(method)) {
+    const encoded = method === 'tools/call' ? 'tools/invoke' : method;
+    if (!LISTS[method] && !PASSED.has(encoded) && !isInteraction(method)) {
       throw new GatewayError('NOT_SUPPORTED', { server: this.#wire.name, what: method });
     }
     const cancelNotice = (id: RequestId): NotificationMessage => toNotification('cancel', { id });
-    const request = toWireRequest(call, { method: spelled, cancelNotice }, remedy);
+    const request = toWireRequest(call, { method: encoded, cancelNotice }, remedy);
     const result = await sendRequest(this.#wire, request);
     const key = LISTS[method];
     if (key) return { [key]: Array.isArray(result) ? result : ((isObject(result) && result[key]) ?? []) };

@@ -81,7 +81,7 @@ export class HandshakeClientDialect implements ClientDialect {
     return exchange.method === 'logging/setLevel' ? this.#setLevel(exchange, target) : target.handle(exchange);
   }
 
-  spell({ method, params }: Exchange, answer: ResultObject): unknown {
+  encode({ method, params }: Exchange, answer: ResultObject): unknown {
     if (method === 'resources/subscribe') this.#conversation.subscribe(params.uri as string);
     else if (method === 'resources/unsubscribe') this.#conversation.unsubscribe(params.uri as string);
     return toHandshakeResult(method, answer, this.#features);
@@ -140,11 +140,11 @@ export class HandshakeClientDialect implements ClientDialect {
   }
 
   toAsk(ask: Ask): OlderAsk {
-    const spelled = toOlderAsk(ask, this.#features);
-    if (ask.key === undefined && !ask.human) return spelled;
-    const { params } = spelled;
+    const encoded = toOlderAsk(ask, this.#features);
+    if (ask.key === undefined && !ask.human) return encoded;
+    const { params } = encoded;
     const own = { ...(ask.key !== undefined && { [META.key]: ask.key }), ...(ask.human && { [META.human]: true }) };
-    return { ...spelled, params: { ...params, _meta: { ...(params?._meta as JsonObject), ...own } } };
+    return { ...encoded, params: { ...params, _meta: { ...(params?._meta as JsonObject), ...own } } };
   }
 
   #setLevel(exchange: Exchange, target: Target): JsonObject | Promise<JsonObject> {

@@ -191,23 +191,23 @@ describe('round trips', () => {
         fc.constantFrom('2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'),
         (neutral, revision) => {
           const before = JSON.stringify(neutral);
-          const spelled = shape(revision, 'tools/call', neutral);
+          const encoded = shape(revision, 'tools/call', neutral);
           expect(JSON.stringify(neutral)).toBe(before);
-          expect(spelled.isError).toBe(neutral.isError);
-          expect(spelled._meta).toEqual(neutral._meta);
-          expect((spelled.content as unknown[]).length).toBeGreaterThanOrEqual(neutral.content.length);
-          if (revision < '2025-06-18') expect('structuredContent' in spelled).toBe(false);
+          expect(encoded.isError).toBe(neutral.isError);
+          expect(encoded._meta).toEqual(neutral._meta);
+          expect((encoded.content as unknown[]).length).toBeGreaterThanOrEqual(neutral.content.length);
+          if (revision < '2025-06-18') expect('structuredContent' in encoded).toBe(false);
           else if ('structuredContent' in neutral)
-            expect(unwrapped(spelled, neutral)).toEqual(neutral.structuredContent);
+            expect(unwrapped(encoded, neutral)).toEqual(neutral.structuredContent);
         },
       ),
     );
   });
 
-  function unwrapped(spelled: JsonObject, neutral: JsonObject): unknown {
+  function unwrapped(encoded: JsonObject, neutral: JsonObject): unknown {
     const value = neutral.structuredContent;
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? spelled.structuredContent : (spelled.structuredContent as JsonObject).result;
+    return isObject ? encoded.structuredContent : (encoded.structuredContent as JsonObject).result;
   }
 });
 
@@ -222,8 +222,8 @@ describe('what belongs to the other era', () => {
   ])('is removed from _meta: %j', (_meta, kept) => {
     const plain = { content, _meta };
     for (const result of [plain, new RawText(plain, JSON.stringify(plain))]) {
-      const spelled = JSON.stringify(toHandshakeResult('tools/call', result, november!));
-      expect(JSON.parse(spelled)).toEqual({ content, ...(kept && { _meta: kept }) });
+      const encoded = JSON.stringify(toHandshakeResult('tools/call', result, november!));
+      expect(JSON.parse(encoded)).toEqual({ content, ...(kept && { _meta: kept }) });
     }
   });
 });

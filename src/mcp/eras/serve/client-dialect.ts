@@ -26,7 +26,7 @@ export interface ClientDialect {
   /** Calls the target; the result may be a promise. */
   serve(exchange: Exchange, target: Target): unknown;
   /** Encodes the result. */
-  spell(exchange: Exchange, answer: ResultObject): unknown;
+  encode(exchange: Exchange, answer: ResultObject): unknown;
   toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ErrorAnswer;
   /** The answer to a cancelled request; undefined if the dialect sends none. */
   toCancelled(exchange: ServedExchange): ResponseMessage | undefined;

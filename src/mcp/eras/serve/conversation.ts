@@ -259,7 +259,7 @@ export class Conversation {
 
   #succeed(exchange: ServedExchange, dialect: ClientDialect, answer: ResultObject): void {
     try {
-      this.#finish(exchange, toResult(exchange.request.id, dialect.spell(exchange, answer)));
+      this.#finish(exchange, toResult(exchange.request.id, dialect.encode(exchange, answer)));
     } catch (thrown) {
       this.#fail(exchange, dialect, thrown);
     }

@@ -190,14 +190,14 @@ function finish(exchange: StatelessExchange, result: ResultObject): void {
   const suspended = readSuspended(result);
   if (suspended) return suspend(exchange, suspended);
   const { method, context } = exchange;
-  let spelled: ResultObject;
+  let encoded: ResultObject;
   try {
-    spelled = method === 'server/discover' ? result : toStatelessResult(method, result, context.target.info);
+    encoded = method === 'server/discover' ? result : toStatelessResult(method, result, context.target.info);
   } catch (thrown) {
     return fail(exchange, thrown); // the target's answer is not a result
   }
   if (exchange.parked) return exchange.hold(() => finish(exchange, result));
-  close(exchange, toResult(exchange.request.id, spelled));
+  close(exchange, toResult(exchange.request.id, encoded));
 }
 
 /** Keeps nothing in memory: the client carries what the call needs to continue. */

@@ -139,9 +139,9 @@ describe('a gateway with keys', () => {
     });
     const refused = await callModern(at('/mcp'), 'erase', {}, as(BOB));
     expect([refused.status, refused.json.error?.message]).toEqual([403, expect.stringContaining('write purge')]);
-    const spelled = await callModern(at('/mcp'), 'inner__erase', {}, as(BOB));
-    expect(spelled.status).toBe(403);
-    expect(spelled.headers['www-authenticate']).toMatch(/^Bearer error="insufficient_scope".* scope="write purge"/);
+    const encoded = await callModern(at('/mcp'), 'inner__erase', {}, as(BOB));
+    expect(encoded.status).toBe(403);
+    expect(encoded.headers['www-authenticate']).toMatch(/^Bearer error="insufficient_scope".* scope="write purge"/);
     expect((await callModern(at('/mcp'), 'erase', {}, as(ANN))).status).toBe(200);
     expect((await callModern(at('/mcp'), 'echo', {}, as(BOB))).status).toBe(200);
     const { wire } = await socketWire(port, as(BOB));

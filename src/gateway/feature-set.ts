@@ -7,6 +7,7 @@ import { onlyListed } from './chain/map-names.ts';
 import { FEATURES } from './features/index.ts';
 import type { FeatureOptions } from './features/index.ts';
 import type {
+  Checkpoint,
   FeatureChange,
   CommonOptions,
   Feature,
@@ -77,6 +78,14 @@ export class FeatureSet {
   /** What has to be made again. */
   update(options: object): ReadonlySet<FeatureChange> {
     return new Set(this.#features.flatMap((feature) => feature.update?.(options) ?? []));
+  }
+
+  checkpoint(): Checkpoint {
+    const checkpoints = this.#features.flatMap((feature) => feature.checkpoint?.() ?? []);
+    return {
+      undo: () => checkpoints.forEach((one) => one.undo()),
+      keep: () => checkpoints.forEach((one) => one.keep?.()),
+    };
   }
 
   close(): void {

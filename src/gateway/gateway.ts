@@ -4,7 +4,7 @@ import type { CallToolResult, Transport } from '@modelcontextprotocol/client';
 import type { ClientView } from '../kernel/exchange.ts';
 import type { JsonObject } from '../kernel/message.ts';
 import { toPlainObject } from '../kernel/raw/raw-object.ts';
-import type { Step, StepFunction } from '../kernel/step.ts';
+import type { Step } from '../kernel/step.ts';
 import type { OpenPages, Target } from '../kernel/target.ts';
 import type { EndpointOptions, HttpEndpoint } from '../mcp/listen/http/http-endpoint.ts';
 import type { Login } from '../mcp/listen/login.ts';
@@ -18,7 +18,7 @@ import { completeOptions, infoOf, toLogin } from './complete-options.ts';
 import type { CompleteOptions, GatewayChanges, GatewayOptions } from './gateway-options.ts';
 import { Doors } from './doors.ts';
 import { FeatureSet } from './feature-set.ts';
-import type { GatewayView } from './features/feature.ts';
+import type { Checkpoint, GatewayView } from './features/feature.ts';
 import { shownTools } from './features/status/shown-tools.ts';
 import type { ListedServerTools } from './features/status/shown-tools.ts';
 import { Fronts } from './fronts.ts';
@@ -27,6 +27,7 @@ import { InternalCall } from './internal-call.ts';
 import type { GatewayCallOptions } from './internal-call.ts';
 import { Members } from './members.ts';
 import { openMember } from './open-member.ts';
+import type { Member } from './router/member.ts';
 import type { NamingRules } from './router/public-names.ts';
 
 export type { GatewayOptions } from './gateway-options.ts';
@@ -81,7 +82,8 @@ export class Gateway {
       gateway: this.#view,
     });
     this.#lifecycle = new StepLifecycle({ log, clock });
-    this.#steps = this.#live(options.steps ?? []);
+    this.#steps = (options.steps ?? []).map(toStep);
+    this.#lifecycle.replace(this.#steps);
     const around = { info: infoOf(options), options, people: this.#people, features: this.#features };
     this.#members = new Members((name, entry) => openMember(name, entry, around));
     this.#members.set(options.servers);
@@ -94,22 +96,26 @@ export class Gateway {
 
   /**
    * Replaces servers, steps, groups, names, roots or options of features; omitted ones stay. A server whose entry is the same object keeps
-   * running; others are started, or stopped once their calls have ended. Clients are notified that lists have changed.
+   * running; others are started, or stopped once their calls have ended. Clients are notified that lists have changed. If one of them cannot
+   * be, it throws, and nothing has changed.
    */
   update(next: GatewayChanges): void {
-    if (next.steps) this.#steps = this.#live(next.steps); // first: a step that fails to start changes nothing
-    if (next.roots) {
-      this.#people.roots?.set(next.roots);
-      this.#members.tellRootsChanged();
+    const steps = next.steps?.map(toStep) ?? this.#steps;
+    const before = this.#checkpoint();
+    let gone: readonly Member[];
+    let behind: Behind;
+    try {
+      gone = this.#change(next);
+      behind = this.#behindOf(steps);
+      if (next.steps) this.#lifecycle.replace(steps); // last: a step that was closed cannot be started again
+    } catch (thrown) {
+      before.undo();
+      throw thrown;
     }
-    if (next.groups) this.#groups = next.groups;
-    if (next.names) this.#names.naming = next.names;
-    if (next.servers) this.#names.servers = Object.keys(next.servers);
-    const changed = this.#features.update(next);
-    const again = changed.has('servers');
-    const gone = next.servers || again ? this.#members.set(next.servers ?? this.#members.entries, { again }) : [];
-    if (next.servers || changed.size > 0) this.#innermost = this.#features.stepsFor(this.#members.list);
-    this.#fronts.replace(this.#behind);
+    this.#steps = steps;
+    before.keep?.();
+    this.#fronts.replace(behind);
+    if (next.roots) this.#members.tellRootsChanged(gone);
     this.#members.retire(gone);
   }
 
@@ -175,15 +181,45 @@ export class Gateway {
     return Promise.all([this.#lifecycle.started, this.#features.ready]);
   }
 
-  #live(given: readonly (Step | StepFunction)[]): Step[] {
-    const steps = given.map(toStep);
-    this.#lifecycle.replace(steps);
-    return steps;
+  /** What an update may change before it is refused. */
+  #checkpoint(): Checkpoint {
+    const [groups, names, innermost] = [this.#groups, { ...this.#names }, this.#innermost];
+    const { roots } = this.#people;
+    const listed = roots?.list ?? [];
+    const [members, features] = [this.#members.checkpoint(), this.#features.checkpoint()];
+    return {
+      undo: () => {
+        [this.#groups, this.#innermost] = [groups, innermost];
+        Object.assign(this.#names, names);
+        roots?.set(listed);
+        members.undo();
+        features.undo();
+      },
+      keep: () => features.keep?.(),
+    };
+  }
+
+  /** All but the steps of the options. Returns the servers that are gone. */
+  #change(next: GatewayChanges): readonly Member[] {
+    if (next.roots) this.#people.roots?.set(next.roots);
+    if (next.groups) this.#groups = next.groups;
+    if (next.names) this.#names.naming = next.names;
+    if (next.servers) this.#names.servers = Object.keys(next.servers);
+    const changed = this.#features.update(next);
+    const again = changed.has('servers');
+    const gone = next.servers || again ? this.#members.set(next.servers ?? this.#members.entries, { again }) : [];
+    if (next.servers || changed.size > 0) this.#innermost = this.#features.stepsFor(this.#members.list);
+    return gone;
   }
 
   get #behind(): Behind {
+    return this.#behindOf(this.#steps);
+  }
+
+  /** `steps`: those of the options. */
+  #behindOf(steps: Step[]): Behind {
     const members = this.#features.wrap(this.#members.list);
-    return { members, steps: withInnermost(this.#steps, this.#innermost), groups: this.#groups };
+    return { members, steps: withInnermost(steps, this.#innermost), groups: this.#groups };
   }
 
   #openPages(): OpenPages['pages'] {

@@ -1,5 +1,6 @@
 // The servers behind a gateway, while they come and go.
 import type { OpenPages, PagesHost } from '../kernel/target.ts';
+import type { Checkpoint } from './features/feature.ts';
 import type { Member } from './router/member.ts';
 import type { ServerEntry } from './server-entry.ts';
 import { isServerTarget } from './servers/target-options.ts';
@@ -25,17 +26,34 @@ export class Members {
 
   /**
    * Opens new servers and those whose entry is another object, or all of them again. The former ones still get requests, until `retire`
-   * is called with what this returns.
+   * is called with what this returns. If one of them cannot be opened, it throws, and nothing changes.
    */
   set(entries: Entries, { again = false } = {}): readonly Member[] {
     const previous = this.#list;
     const known = new Map(previous.map((member) => [member.name, member]));
-    this.#list = Object.entries(entries).map(([name, entry]) => {
-      const member = known.get(name);
-      return member && this.#entries[name] === entry && !again ? member : this.#open(name, entry);
-    });
+    const list: Member[] = [];
+    try {
+      for (const [name, entry] of Object.entries(entries)) {
+        const member = known.get(name);
+        list.push(member && this.#entries[name] === entry && !again ? member : this.#open(name, entry));
+      }
+    } catch (thrown) {
+      this.retire(list.filter((member) => !previous.includes(member)));
+      throw thrown;
+    }
+    this.#list = list;
     this.#entries = { ...entries }; // the caller may change its own
     return previous.filter((member) => !this.#list.includes(member));
+  }
+
+  checkpoint(): Checkpoint {
+    const [list, entries] = [this.#list, this.#entries];
+    return {
+      undo: () => {
+        this.retire(this.#list.filter((member) => !list.includes(member)));
+        [this.#list, this.#entries] = [list, entries];
+      },
+    };
   }
 
   /** Requests that were already routed to these servers may still arrive. */
@@ -52,8 +70,9 @@ export class Members {
     return this.#entries;
   }
 
-  tellRootsChanged(): void {
-    for (const { target } of this.#list) if (isServerTarget(target)) target.tellRootsChanged();
+  /** `gone`: also those that finish their calls. */
+  tellRootsChanged(gone: readonly Member[]): void {
+    for (const { target } of [...gone, ...this.#list]) if (isServerTarget(target)) target.tellRootsChanged();
   }
 
   /** The pages of servers in this process, which learn where they are served. */

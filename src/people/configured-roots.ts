@@ -16,6 +16,10 @@ export class ConfiguredRoots {
     this.set(roots);
   }
 
+  get list(): readonly RootOption[] {
+    return this.#roots;
+  }
+
   set(roots: readonly RootOption[]): void {
     const foreign = roots.find(({ uri }) => !/^file:\/\//i.test(uri));
     if (foreign)

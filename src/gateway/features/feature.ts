@@ -56,6 +56,14 @@ export interface OpenedServer {
 /** Opens the server; with further options, if they are given. */
 export type OpenServer = (options?: Partial<UpstreamTargetOptions>) => UpstreamTarget;
 
+/** What something was before an update. */
+export interface Checkpoint {
+  /** The update was refused: it is again what it was. */
+  undo(): void;
+  /** The update is whole: what it replaced is not needed any more. */
+  keep?(): void;
+}
+
 /** What has to be made again: its steps, or all connections to servers, with their steps. */
 export type FeatureChange = 'steps' | 'servers';
 
@@ -84,6 +92,8 @@ export interface Feature {
   readonly ready?: Promise<unknown> | undefined;
   /** Takes other options while clients are connected; those that are left out stay. Throws if they cannot be, and then nothing changes. */
   update?(options: object): FeatureChange | undefined;
+  /** Called before each update of the gateway, which may be refused after `update`, `opening`, `member` and `steps` were called. */
+  checkpoint?(): Checkpoint;
   close?(): void;
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { KnownNames } from './listed-names.ts';
 import { DefinitionChecks } from './definition-checks.ts';
+import type { Checkpoint } from '../feature.ts';
 import { toPinPolicy } from '../pins/pin-policy.ts';
 import type { PinOption } from '../pins/pin-policy.ts';
 import type { Address, CommandAddress } from '../../../mcp/connect/address.ts';
@@ -30,7 +31,7 @@ export class ServerChecks {
   readonly #settings: PinSettings;
   /** For servers that are opened from now on. */
   pins: PinOption | undefined;
-  readonly #byServer = new Map<string, DefinitionChecks>();
+  #byServer = new Map<string, DefinitionChecks>();
   readonly #names = new KnownNames();
 
   constructor(settings: PinSettings) {
@@ -38,21 +39,37 @@ export class ServerChecks {
     this.pins = settings.pins;
   }
 
-  /** New checks of a server. `pins`: the setting of this server. */
+  /** New checks of a server; the former ones go on until the checkpoint is kept. `pins`: the setting of this server. */
   of({ name, address, isPerUser, clock, ...rest }: CheckedServer, pins: PinOption | undefined): DefinitionChecks {
     const { stateFolder, audit, name: own = 'mcp-parley', pairedAs: gateway = own } = this.#settings;
     const policy = toPinPolicy(pins ?? this.pins ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
     const whose = { gateway, address: addressText(address), command: commandOf(address), isPerUser };
     const pinning = policy && { ...whose, policy, stateFolder, clock, audit };
     const checks = new DefinitionChecks({ server: name, ...rest, names: this.#names, pins: pinning });
-    this.#byServer.get(name)?.close();
     this.#byServer.set(name, checks);
     return checks;
+  }
+
+  checkpoint(): Checkpoint {
+    const { pins } = this;
+    const before = new Map(this.#byServer);
+    return {
+      undo: () => {
+        closeReplaced(this.#byServer, before);
+        this.pins = pins;
+        this.#byServer = before;
+      },
+      keep: () => closeReplaced(before, this.#byServer),
+    };
   }
 
   close(): void {
     for (const checks of this.#byServer.values()) checks.close();
   }
+}
+
+function closeReplaced(checks: ReadonlyMap<string, DefinitionChecks>, by: ReadonlyMap<string, DefinitionChecks>): void {
+  for (const [name, one] of checks) if (by.get(name) !== one) one.close();
 }
 
 function commandOf(address: Address): CommandAddress | undefined {

@@ -30,6 +30,7 @@ export const pins = defineFeature<PinsFeatureOptions>({
         checks.pins = next.pins;
         return 'servers';
       },
+      checkpoint: () => checks.checkpoint(),
       close: () => checks.close(),
     };
   },

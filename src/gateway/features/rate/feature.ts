@@ -26,6 +26,7 @@ export const rate = defineFeature<RateFeatureOptions>({
         limits.options = next.rate ?? {};
         return 'steps';
       },
+      checkpoint: () => limits.checkpoint(),
     };
   },
 });

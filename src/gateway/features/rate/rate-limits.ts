@@ -16,6 +16,7 @@ import { RateLimiter, readRate } from '../../../kernel/base/rate.ts';
 import { toNameRule } from '../../matching/name-rule.ts';
 import type { NameRule } from '../../matching/name-rule.ts';
 import type { Member } from '../../router/member.ts';
+import type { Checkpoint } from '../feature.ts';
 
 /** Rates such as `10/s`, `60/min`, `1000/h` or `5000/day`. */
 export interface RateOptions {
@@ -44,7 +45,7 @@ export class RateLimits {
   readonly #clock: Clock;
   #options: RateOptions;
   /** They stay when a gateway's servers or steps are replaced. */
-  readonly #servers = new Map<string, RatedMember>();
+  #servers = new Map<string, RatedMember>();
   #perCaller: ConfiguredRate | undefined;
   /** Counts the requests of callers. */
   readonly layer: Layer = (next) => new CallerRate(next, () => this.#perCaller);
@@ -64,6 +65,15 @@ export class RateLimits {
     this.#perCaller = this.#toPerCaller(options);
     this.#options = options;
     this.#servers.clear();
+  }
+
+  checkpoint(): Checkpoint {
+    const [options, perCaller, servers] = [this.#options, this.#perCaller, new Map(this.#servers)];
+    return {
+      undo: () => {
+        [this.#options, this.#perCaller, this.#servers] = [options, perCaller, servers];
+      },
+    };
   }
 
   #toPerCaller({ perCaller }: RateOptions): ConfiguredRate | undefined {

@@ -35,6 +35,7 @@ export const rules = defineFeature<RulesFeatureOptions>({
         ruling.rules = next.rules ?? [];
         return 'steps';
       },
+      checkpoint: () => ruling.checkpoint(),
     };
   },
 });

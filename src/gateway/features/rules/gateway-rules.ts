@@ -3,6 +3,7 @@ import type { Step } from '../../../kernel/step.ts';
 import type { Change } from '../../../kernel/target.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Log } from '../../../kernel/base/log.ts';
+import type { Checkpoint } from '../feature.ts';
 import type { RuleHistory } from './rule-history.ts';
 import type { BegunUses, CurrentRules } from './running-use.ts';
 import { toolNamesIn } from './rule.ts';
@@ -36,6 +37,19 @@ export class GatewayRules {
   /** Rejects if the rules cannot be used; every request then fails, too. */
   get ready(): Promise<unknown> {
     return this.#ready;
+  }
+
+  checkpoint(): Checkpoint {
+    const { rules } = this;
+    const ready = this.#ready;
+    const { current } = this.#kept;
+    return {
+      undo: () => {
+        this.rules = rules;
+        this.#ready = ready;
+        this.#kept.current = current;
+      },
+    };
   }
 
   steps(around: Omit<RulesSetup, 'rules'>): Step[] {

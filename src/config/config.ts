@@ -9,7 +9,7 @@ import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../gateway/features/config.ts';
 import type { NormalsOf } from '../kernel/config/config-key.ts';
 import type { Limits } from '../kernel/base/limits.ts';
-import type { SandboxOptions } from '../mcp/connect/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../mcp/connect/sandbox/sandbox-options.ts';
 import type { LoginInput } from './check/server-shape.ts';
 import type { LogLevel } from './settings.ts';
 import type { StepConfig } from './normalize-step.ts';

@@ -8,7 +8,8 @@ import { toServerName } from './check/check-server.ts';
 import type { ConfigInput, FlowsInput, ListenInput, AskInput, ModelInput, RootInput } from './check/schema.ts';
 import { TRANSPORTS } from './check/server-shape.ts';
 import type { ServerInput } from './check/server-shape.ts';
-import { listServers, isFileUri } from './check/validate-config.ts';
+import { isFileUri } from './check/validate-config.ts';
+import { listServers } from './check/named-server.ts';
 import type {
   FlowsConfig,
   ListenConfig,

@@ -5,9 +5,23 @@ import type { Abortable } from './base/cancellation.ts';
 import { networkOf } from './base/http.ts';
 import type { Spoken } from './era/era.ts';
 import type { AuditedCall, RuleDecision } from './audit.ts';
-import type { GatewayTool } from './gateway-tool.ts';
 import type { JsonObject } from './message.ts';
-import type { ResumedCall } from './target.ts';
+import type { ResultObject } from './raw/raw-object.ts';
+
+/** The answers when the call is repeated. */
+export interface ResumedCall {
+  state: string | undefined;
+  answers: JsonObject;
+  /** The server that asked, if there are several. */
+  server: string | undefined;
+}
+
+export interface GatewayTool {
+  readonly name: string;
+  /** The list entry, marked by `toGatewayTool`. */
+  readonly entry: JsonObject;
+  run(exchange: Exchange): Promise<ResultObject>;
+}
 
 /** How a client connected. Headers hold credentials: use them for decisions, not for logs. */
 export interface ClientConnection {

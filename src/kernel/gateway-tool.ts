@@ -7,13 +7,7 @@ import { toPlainObject } from './raw/raw-object.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 import type { HandleResult, Target } from './target.ts';
 import { CALL_TOOL, LIST_TOOLS } from './methods.ts';
-
-export interface GatewayTool {
-  readonly name: string;
-  /** The list entry, marked by `toGatewayTool`. */
-  readonly entry: JsonObject;
-  run(exchange: Exchange): Promise<ResultObject>;
-}
+import type { GatewayTool } from './exchange.ts';
 
 /** A symbol cannot come from a server's JSON. Copies of the entry keep it. */
 const MARK = Symbol.for('mcp-parley.own-tool');

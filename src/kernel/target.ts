@@ -255,14 +255,6 @@ export interface SuspendedCall {
   lastsMs?: number | undefined;
 }
 
-/** The answers when the call is repeated. */
-export interface ResumedCall {
-  state: string | undefined;
-  answers: JsonObject;
-  /** The server that asked, if there are several. */
-  server: string | undefined;
-}
-
 const KEY = 'mcp-parley/suspended';
 
 export function toSuspended(suspended: SuspendedCall): JsonObject {

@@ -17,14 +17,9 @@ import type { SamplerOptions } from './model/sample.ts';
 import { toPersonText, toQuestionText } from './question-text.ts';
 import { isForHuman } from './trust/answer-trust.ts';
 import type { IdentifyPerson, NotifyPerson, AnswerTrust, TrustOption } from './trust/answer-trust.ts';
+import type { StandIn } from './stand-in.ts';
 
 export type Channel = 'page' | 'relay';
-
-/** The request that asks, and its signal. */
-export type StandInRequest = Pick<Exchange, 'client' | 'signal' | 'id'>;
-
-/** Resolves with the answer; rejects with a GatewayError. */
-export type StandIn = (ask: Ask, exchange: StandInRequest) => Promise<JsonObject>;
 
 /** Stand-ins answer questions for clients that cannot: from the configuration, or with the operator's model. */
 interface StandIns {

@@ -5,13 +5,24 @@ import type { JsonObject } from '../kernel/message.ts';
 import type { ResultObject } from '../kernel/raw/raw-object.ts';
 import { cancelledError } from '../kernel/base/cancelled-error.ts';
 import { CLIENT_GONE } from '../kernel/base/cancellation.ts';
+import type { Abortable } from '../kernel/base/cancellation.ts';
 import { OpenQuestions, TOGETHER_MS } from '../kernel/containers/open-questions.ts';
 import { toError } from '../kernel/base/errors.ts';
 import type { AskChannels } from './ask-channels.ts';
-import type { AskableCall } from './askable-call.ts';
 import { aboutOf } from './held-rounds.ts';
 import type { AskingCall, HeldRound } from './held-rounds.ts';
 import type { RoundAnswer, AnsweredBy, RoundQuestion, QuestionRound } from './question-round.ts';
+
+/** The call that is held: its request is answered, and a later one gets what follows. */
+interface HoldableCall {
+  readonly exchange: Exchange;
+  readonly cancellation: Abortable;
+  /** Its result, or its task, was sent. */
+  readonly isOver: boolean;
+  answerCarrier(next: Promise<ResultObject>): void;
+  carryBy(exchange: Exchange): Promise<ResultObject>;
+  callOff(reason?: unknown): void;
+}
 
 interface Open extends RoundQuestion {
   /** Set once the round was delivered. */
@@ -23,12 +34,12 @@ interface Open extends RoundQuestion {
  * other, so those that arrive together form one round.
  */
 export class HeldCall implements AskingCall {
-  readonly #call: AskableCall;
+  readonly #call: HoldableCall;
   readonly #channels: AskChannels;
   readonly #open = new OpenQuestions<Open>({ onWithdrawn: ({ round }) => this.#withdraw(round) });
   #isScheduled = false;
 
-  constructor(call: AskableCall, channels: AskChannels) {
+  constructor(call: HoldableCall, channels: AskChannels) {
     this.#call = call;
     this.#channels = channels;
   }

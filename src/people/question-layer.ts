@@ -10,7 +10,7 @@ import type { ClientView, Exchange } from '../kernel/exchange.ts';
 import { isObject } from '../kernel/message.ts';
 import type { JsonObject, NotificationMessage } from '../kernel/message.ts';
 import { handleWithGatewayTool } from '../kernel/gateway-tool.ts';
-import type { GatewayTool } from '../kernel/gateway-tool.ts';
+import type { GatewayTool } from '../kernel/exchange.ts';
 import { RawObject, RawText, fieldOf, toPlainObject } from '../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../kernel/raw/raw-object.ts';
 import { ToolFacts } from '../kernel/tool-facts.ts';

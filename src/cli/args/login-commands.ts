@@ -1,5 +1,5 @@
 // What can be typed for `login`, `logout` and `logins`, and the options of a login that `wrap` has, too.
-import type { LoginOptions } from '../../mcp/connect/accounts/server-login.ts';
+import type { LoginOptions } from '../../mcp/connect/accounts/login-options.ts';
 import { defineCommand, none } from './command-spec.ts';
 import type { ParsedCommand, ValuesOf } from './command-spec.ts';
 import { COMMON, UsageError, option } from './option.ts';

@@ -13,7 +13,7 @@ import {
   replacedForm,
   waitingForms,
 } from '../../gateway/features/pins/pin-record.ts';
-import type { Pin, PinForm, PinRecord } from '../../gateway/features/pins/pin-record.ts';
+import type { Pin, PinForm, PinRecord } from '../../gateway/features/pins/pin.ts';
 import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { PinsCommand } from '../args/access-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';

@@ -10,7 +10,7 @@ import { findOwnGateway, connectForCommand, findRunningGateway } from '../runnin
 import { askLines } from '../running/control-socket.ts';
 import { fetchStatus, toPart, selectServers } from '../running/fetch-status.ts';
 import { findGatewayAt } from '../running/find-gateway.ts';
-import { withOwnToken } from '../running/gateway-token.ts';
+import { withOwnToken } from '../running/token-for-url.ts';
 import { deriveServerName } from '../running/named-server.ts';
 import { isFailing, toStatusHeading, toServerLines } from '../running/status-lines.ts';
 import { toClientStatus } from '../running/status-page.ts';

@@ -1,19 +1,16 @@
 // `parley trust`: shows what a configuration starts, contacts and runs, and remembers that the user trusts it as it is now.
 import { resolve } from 'node:path';
 import { loadConfig } from '../../config/read/load-config.ts';
-import type { LoadedConfig } from '../../config/read/load-config.ts';
-import { GatewayError } from '../../kernel/base/errors.ts';
 import type { TrustCommand } from '../args/access-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { toTable } from '../terminal/table.ts';
-import { isConfirmed } from '../terminal/terminal.ts';
-import { dataIn, fingerprintOf } from '../trust/code-sources.ts';
-import type { Fingerprint } from '../trust/code-sources.ts';
-import { describeChanges, describeTrust } from '../trust/describe-config.ts';
+import { fingerprintOf } from '../trust/code-sources.ts';
 import { judgeTrust, readTrusted, unboundServers, whyUnbound, writeTrusted } from '../trust/judge-trust.ts';
 import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
+import { askToTrust, rememberTrust, describeOrReport } from '../trust/offer-trust.ts';
+import { describeChanges } from '../trust/describe-config.ts';
 
 export async function runTrust(command: TrustCommand, print: Printer): Promise<number> {
   if (command.action === 'ls') return list(print);
@@ -38,7 +35,7 @@ async function trust({ file, isSure }: TrustCommand, print: Printer): Promise<nu
     print.problem(whyUnbound(loaded));
     return 1;
   }
-  const lines = describe(loaded, print);
+  const lines = describeOrReport(loaded, print);
   if (!lines) return 1;
   const fingerprint = fingerprintOf(loaded); // of what is shown now
   print.line(displayPath(path));
@@ -53,39 +50,6 @@ async function trust({ file, isSure }: TrustCommand, print: Printer): Promise<nu
   }
   print.line('Trusted, until it changes.');
   return 0;
-}
-
-/** Shows what an untrusted configuration does and, on a terminal, asks. */
-export async function offerTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
-  const lines = describe(loaded, print);
-  if (!lines) return false;
-  for (const line of [...lines, ...describeChanges(loaded, lines, readTrusted()[loaded.path!])]) print.note(line);
-  return process.stdin.isTTY && process.stderr.isTTY ? askToTrust(loaded, lines) : false;
-}
-
-/** What was shown is what is trusted: the digest is taken before the question. */
-async function askToTrust(loaded: LoadedConfig, shown: string[]): Promise<boolean> {
-  const fingerprint = fingerprintOf(loaded);
-  if (!(await isConfirmed('Trust it?'))) return false;
-  rememberTrust(loaded, fingerprint, shown);
-  return true;
-}
-
-/** `shown`: what the user has seen, to compare it when it changes. */
-function rememberTrust({ path, config }: LoadedConfig, fingerprint: Fingerprint, shown: string[]): void {
-  const data = dataIn(config!);
-  writeTrusted({ ...readTrusted(), [path!]: { ...fingerprint, data, shown, trusted: new Date().toISOString() } });
-}
-
-/** Undefined if its steps have too many files; this has been printed. */
-function describe(loaded: LoadedConfig, print: Printer): string[] | undefined {
-  try {
-    return describeTrust(loaded);
-  } catch (thrown) {
-    if (!(thrown instanceof GatewayError)) throw thrown;
-    print.problem(`${thrown.message}.`);
-    return undefined;
-  }
 }
 
 function list(print: Printer): number {

@@ -4,7 +4,7 @@ import { isLoopback } from '../../mcp/listen/guard.ts';
 import { hasLoginFile } from '../../mcp/connect/accounts/login-store.ts';
 import type { LoginStore } from '../../mcp/connect/accounts/login-store.ts';
 import type { LoginTarget } from '../../mcp/connect/accounts/login-to.ts';
-import { createServerLogin } from '../../mcp/connect/accounts/server-login.ts';
+import { createServerLogin } from '../../mcp/connect/accounts/lazy-login.ts';
 import type {
   ServerLogin,
   ServerLoginOptions,
@@ -91,7 +91,7 @@ class OwnGatewayLogin implements ServerLogin {
   async refused(refusal: LoginRefusal): Promise<boolean> {
     const { status, sent, tries } = refusal;
     if (status !== 401 || tries > 0) return this.#login.refused(refusal);
-    const { tokenFor } = await import('../running/gateway-token.ts');
+    const { tokenFor } = await import('../running/token-for-url.ts');
     const token = await tokenFor(this.url, ANSWER_MS);
     this.#authorization = token && `Bearer ${token}`;
     if (this.#authorization !== undefined && this.#authorization !== sent) return true;

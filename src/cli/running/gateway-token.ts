@@ -32,29 +32,11 @@ export function ownToken(folder: string = ownStateFolder()): string {
 }
 
 /** Undefined if it does not exist, or if others could have read or written it. */
-function readToken(folder: string = ownStateFolder()): string | undefined {
+export function readToken(folder: string = ownStateFolder()): string | undefined {
   try {
     const text = readOwnFile(join(folder, NAME)).trim();
     return FORM.test(text) ? text : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** For the URL of a running gateway of this user that asks for the token; undefined for all others, who must not get it. */
-export async function tokenFor(url: string | URL, ms?: number): Promise<string | undefined> {
-  const { findGatewayAt } = await import('./find-gateway.ts');
-  const folder = ownStateFolder();
-  const found = await findGatewayAt(folder, String(url), ms);
-  return found?.asksToken === true ? readToken(folder) : undefined;
-}
-
-/** The headers for a URL, with the token where a gateway of this user asks for it. */
-export async function withOwnToken(
-  url: string,
-  { headers, ms }: { headers: Record<string, string>; ms?: number | undefined },
-): Promise<Record<string, string>> {
-  if (Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')) return headers;
-  const token = await tokenFor(url, ms);
-  return token === undefined ? headers : { ...headers, Authorization: `Bearer ${token}` };
 }

@@ -1,7 +1,8 @@
 // The audit log of this user's gateways, in the state folder.
 import { auditFolder } from '../../gateway/features/audit/audit-folder.ts';
 import { createAuditLog } from '../../gateway/features/audit/audit-log.ts';
-import type { AuditLog, AuditLogOptions } from '../../gateway/features/audit/audit-log.ts';
+import type { AuditLog } from '../../gateway/features/audit/audit-log.ts';
+import type { AuditLogOptions } from '../../gateway/features/audit/audit-log-options.ts';
 import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { ParleyConfig } from '../../config/config.ts';
 import type { GatewayOptions } from '../../gateway/gateway.ts';

@@ -3,7 +3,7 @@
 // replaced by the reference; everything else stands there as it was written, each on a line of its own.
 import { toPathId } from '../../config/check/config-problems.ts';
 import { CONFIG } from '../../config/check/schema.ts';
-import { listServers } from '../../config/check/validate-config.ts';
+import { listServers } from '../../config/check/named-server.ts';
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { isPem } from '../../config/redact-config.ts';
 import { isSecret } from '../../kernel/secrets/secret-shapes.ts';

@@ -15,7 +15,6 @@ import { userFolder, ownStateFolder } from '../../kernel/secrets/own-folders.ts'
 import { printableLine } from '../../kernel/base/visible.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';
-import type { Printer } from '../terminal/print.ts';
 import { placesInHome } from './client-files.ts';
 import { fingerprintOf, sourcesOfCommand } from './code-sources.ts';
 
@@ -119,17 +118,6 @@ export function isTrustedNow(path: string, options: LoadOptions): boolean {
 
 export function isUsable(verdict: TrustVerdict): boolean {
   return verdict === 'own' || verdict === 'trusted';
-}
-
-/** False if it is not trusted; then the reason has been printed. On a terminal it asks. */
-export async function requireTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
-  const verdict = judgeTrust(loaded, readEnvironment());
-  if (isUsable(verdict)) return true;
-  print.problem(verdict === 'unbound' ? whyUnbound(loaded) : whyNot(loaded.path!, verdict));
-  if (verdict === 'unbound') return false;
-  if (await (await import('../commands/trust.ts')).offerTrust(loaded, print)) return true;
-  print.note(howTo(loaded.path!));
-  return false;
 }
 
 export function whyNot(path: string, verdict: TrustVerdict): string {

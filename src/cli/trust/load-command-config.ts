@@ -17,7 +17,8 @@ import { displayPath, readEnvironment } from '../environment.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../terminal/print.ts';
 import { suggestConfigs } from './client-files.ts';
-import { createStartCheck, isTrustedNow, requireTrust } from './judge-trust.ts';
+import { createStartCheck, isTrustedNow } from './judge-trust.ts';
+import { requireTrust } from './require-trust.ts';
 
 interface OwnRules {
   ownSteps: ParleyConfig['steps'];

@@ -1,6 +1,6 @@
 // The login of a configured server. Files are read when the login happens, because platforms replace them.
 import { readFile } from 'node:fs/promises';
-import type { LoginOptions } from '../../mcp/connect/accounts/server-login.ts';
+import type { LoginOptions } from '../../mcp/connect/accounts/login-options.ts';
 import type { LoginConfig } from '../config.ts';
 import { isPem } from '../redact-config.ts';
 

@@ -7,7 +7,7 @@ import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
 import type { ServerInput } from './server-shape.ts';
-import { listServers } from './validate-config.ts';
+import { listServers } from './named-server.ts';
 
 interface DiskCheck {
   /** Path of the configuration. */

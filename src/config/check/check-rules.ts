@@ -8,7 +8,7 @@ import { splitStep } from '../normalize-step.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
 import { suggest } from './suggest.ts';
-import type { NamedServer } from './validate-config.ts';
+import type { NamedServer } from './named-server.ts';
 
 interface Pattern {
   path: ConfigPath;

@@ -12,8 +12,8 @@ import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import { BLOCKS, CONFIG } from './schema.ts';
 import type { ConfigInput, ModelInput, RootInput } from './schema.ts';
-import type { ServerInput } from './server-shape.ts';
 import { didYouMean } from './suggest.ts';
+import { listServers } from './named-server.ts';
 
 /** The configuration in its shape; usable only without errors. */
 export function validateConfig(value: Record<string, unknown>, context: CheckContext): ConfigInput {
@@ -42,23 +42,6 @@ export function validateConfig(value: Record<string, unknown>, context: CheckCon
   checkFlows(config, context);
   checkRest(config, context);
   return config;
-}
-
-export interface NamedServer {
-  name: string;
-  path: ConfigPath;
-  server: ServerInput;
-}
-
-/** The servers of all blocks in the order of the file, with short forms expanded. */
-export function listServers(config: ConfigInput): NamedServer[] {
-  return BLOCKS.flatMap((block) =>
-    Object.entries(config[block] ?? {}).map(([name, entry]) => ({
-      name: toServerName(name),
-      path: [block, name],
-      server: typeof entry === 'string' ? { url: entry } : entry,
-    })),
-  );
 }
 
 /** Warns about an empty entry: a leftover or a mistake. */

@@ -7,7 +7,7 @@ import type { ConfigPath, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS } from '../check/schema.ts';
 import type { ConfigInput, ListenInput } from '../check/schema.ts';
 import type { ServerInput } from '../check/server-shape.ts';
-import { listServers } from '../check/validate-config.ts';
+import { listServers } from '../check/named-server.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../settings.ts';
 import { findConfig } from './find-config.ts';
 import type { Environment } from './find-config.ts';

@@ -6,7 +6,6 @@ import type { FileRef } from '../question/check-answer.ts';
 import type { AskFailure } from './ask-failure.ts';
 import type { FieldsOf, FormFields } from './fields.ts';
 import type {
-  AwaitedEvent,
   EventOptions,
   PersonOptions,
   AnySchema,
@@ -18,25 +17,13 @@ import type {
   NumberRules,
   TextRules,
 } from './options.ts';
+import type { AwaitedEvent } from './awaited-event.ts';
 import type { KeptAsJson, StepContext, StepOptions, Secret } from './step.ts';
 import type { Span } from './span.ts';
-
-/** The type of an answer. It includes undefined if the question is optional or may time out, unless there is a default. */
-export type AnswerValue<O, T> = O extends { default: unknown }
-  ? T
-  : O extends { onTimeout: 'default' }
-    ? T | undefined
-    : O extends { required: infer R }
-      ? T | (false extends R ? undefined : never)
-      : T;
-
-/** Refuses unknown options, so that a misspelled one does not compile. */
-export type Only<O, Known> = O & { [Name in Exclude<keyof O, keyof Known>]: never };
+import type { AnswerValue, Only, ValueOf } from './answer-value.ts';
 
 /** Refuses a computed key, which could differ in the next run. */
 type Key<K extends string> = string extends K ? never : K;
-
-export type ValueOf<C> = C extends { value: infer V } ? V : C;
 
 /** The type that a schema validates to. */
 type SchemaOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : unknown;

@@ -1,6 +1,6 @@
 // Builders for the fields of a form, such as `f.text()`. The kind of a field determines the type of its answer.
 import type { ChoiceOption, CountRules, DateRules, FieldOptions, NumberRules, TextRules } from './options.ts';
-import type { AnswerValue, Only, ValueOf } from './ask.ts';
+import type { AnswerValue, Only, ValueOf } from './answer-value.ts';
 import { checkFieldOptions } from './options.ts';
 import type { Kind } from '../question/question.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';

@@ -85,12 +85,6 @@ export interface EventOptions {
   timeout?: Span;
 }
 
-/** A promise of the delivered value. */
-export interface AwaitedEvent<T> extends Promise<T> {
-  /** The name for `sessions.deliver`, with the scope, and with `#2`, `#3`, … in a loop. */
-  readonly key: string;
-}
-
 export interface PersonOptions {
   /** How often to remind the person while the question waits. Default: never. */
   remind?: Span;

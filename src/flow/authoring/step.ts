@@ -2,7 +2,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { FileRef } from '../question/check-answer.ts';
-import type { AwaitedEvent } from './options.ts';
+import type { AwaitedEvent } from './awaited-event.ts';
 import type { Span } from './span.ts';
 
 declare const secret: unique symbol;

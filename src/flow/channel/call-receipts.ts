@@ -5,7 +5,7 @@ import type { ReceiptRequest } from '../../kernel/interaction.ts';
 import { isObject, readString } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { FLOW_ACKNOWLEDGE } from '../../kernel/methods.ts';
-import type { RequestHandler } from '../../sdk/server/server.ts';
+import type { RequestHandler } from '../../sdk/server/request-handler.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { RESULT_READ_MS } from '../../kernel/base/limits.ts';

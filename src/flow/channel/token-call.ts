@@ -7,7 +7,7 @@ import type { Ask, Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { toSuspended } from '../../kernel/target.ts';
-import type { ResumedCall } from '../../kernel/target.ts';
+import type { ResumedCall } from '../../kernel/exchange.ts';
 import { isAnonymous } from '../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { isEnded, toOwner, toStoredShare, toDueAt, hasOverdue, waitsForPeopleOrEvents } from '../header.ts';

@@ -30,7 +30,7 @@ import {
   FLOW_START,
   FLOW_STATE,
 } from '../../kernel/methods.ts';
-import type { RequestHandler } from '../../sdk/server/server.ts';
+import type { RequestHandler } from '../../sdk/server/request-handler.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { AskFailure } from '../authoring/ask-failure.ts';
 import { localeOf } from '../channel/locale-of.ts';

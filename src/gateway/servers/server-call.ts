@@ -7,28 +7,26 @@ import { RawObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { ServerView, UnattributedChange } from '../../kernel/server-view.ts';
 import type { Abortable } from '../../kernel/base/cancellation.ts';
-import type { Clock } from '../../kernel/base/clock.ts';
 import { ProtocolError } from '../../kernel/base/errors.ts';
 import { AGAIN, sendAgain } from '../../mcp/eras/speak/send-again.ts';
-import type { ConnectionPool } from './connections/connection-pool.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { isLoginNeeded } from '../../mcp/connect/accounts/server-login.ts';
-import type { AskHandler } from './questions/ask-routing.ts';
+import type { AskHandler } from './questions/open-call.ts';
 import { coalesce } from './questions/coalesce.ts';
 import type { CallOwner } from './questions/open-call.ts';
 import { PageVisits, isToBeAsked, notDone, refusedPages } from './questions/page-visits.ts';
 import { ServerRequest } from './server-request.ts';
 import type { CallOverrides } from './server-request.ts';
 import { checkCapability } from './target-errors.ts';
-import type { TaskBridge } from './tasks/task-bridge.ts';
 import { needsTask } from './tasks/task-support.ts';
 import type { ConnectedServer } from '../../mcp/connect/connected-server.ts';
+import type { CallContext } from './call-context.ts';
 
-/** What all calls to a server share. */
-export interface CallContext {
-  connections: ConnectionPool;
-  clock: Clock;
-  timeoutMs: number | undefined;
+/** Runs calls as tasks of the server. */
+interface CallsAsTasks {
+  /** Undefined for an ordinary call. */
+  callTool(exchange: Exchange, server: ServerView): Promise<ResultObject> | undefined;
+  follow(exchange: Exchange, server: ServerView): Promise<ResultObject>;
 }
 
 /** What is done for a call that the server does not answer at once. */
@@ -38,7 +36,7 @@ export interface CallRules {
   completed(elicitationIds: readonly string[], signal: Abortable, attempt: number): Promise<void>;
   /** Resolves with the result of a call that was only for the login. */
   logIn?: ((exchange: Exchange) => Promise<ResultObject | undefined>) | undefined;
-  tasks: Pick<TaskBridge, 'callTool' | 'follow'>;
+  tasks: CallsAsTasks;
   /** Plays a tool that the server refuses to run as a call; undefined if the tool cannot be played either. */
   play?: ((exchange: Exchange, refusal: ProtocolError) => Promise<ResultObject | undefined>) | undefined;
 }

@@ -9,10 +9,13 @@ import { CALL_TOOL } from '../../kernel/methods.ts';
 import type { Abortable } from '../../kernel/base/cancellation.ts';
 import { toCallCapabilities } from '../../mcp/eras/speak/client-capabilities.ts';
 import { withTasks } from '../../mcp/eras/stateless/envelope.ts';
-import type { AskHandler, AskRouting } from './questions/ask-routing.ts';
+import type { UpstreamConnection } from './connections/upstream-connection.ts';
+import type { ConnectedServer } from '../../mcp/connect/connected-server.ts';
+import type { AskRouting } from './questions/ask-routing.ts';
+
 import { OpenCall, subjectOf } from './questions/open-call.ts';
-import type { CallHabits } from './questions/open-call.ts';
-import type { ServerCall } from './server-call.ts';
+import type { AskHandler, CallHabits, CallOwner } from './questions/open-call.ts';
+import type { CallContext } from './call-context.ts';
 
 /** Overrides for a request that differs from the exchange it is made for. */
 export interface CallOverrides {
@@ -22,6 +25,14 @@ export interface CallOverrides {
   task?: { ttl?: number | undefined };
   /** The call may become a task of the stateless era. */
   mayBecomeTask?: boolean;
+}
+
+/** The call that a request is made for, while it has a connection. */
+interface LeasedCall extends CallOwner {
+  readonly exchange: Exchange;
+  readonly context: CallContext;
+  readonly connection: UpstreamConnection | undefined;
+  readonly connected: ConnectedServer | undefined;
 }
 
 const NO_OVERRIDES: CallOverrides = {};
@@ -41,13 +52,13 @@ export class ServerRequest implements OutgoingCall {
   readonly info: Implementation | undefined;
   readonly capabilities: ClientCapabilities | undefined;
   readonly logLevel: LoggingLevel | undefined;
-  readonly #call: ServerCall;
+  readonly #call: LeasedCall;
   readonly #routing: AskRouting;
   /** Undefined for a server that asks only in its answers: it has no habits to learn. */
   readonly #habits: CallHabits | undefined;
   readonly #startsTask: boolean;
 
-  constructor(call: ServerCall, wanted = NO_OVERRIDES) {
+  constructor(call: LeasedCall, wanted = NO_OVERRIDES) {
     const { exchange, client, connected, context } = call;
     const { task } = exchange;
     const { era } = connected!.server;

@@ -9,9 +9,10 @@ import type { Log } from '../../kernel/base/log.ts';
 import type { Dialect } from '../../kernel/era/era.ts';
 import type { ServerView } from '../../kernel/server-view.ts';
 import type { Target } from '../../kernel/target.ts';
-import type { Address, CommandAddress, Route } from '../../mcp/connect/address.ts';
+import type { Address, CommandAddress } from '../../mcp/connect/address.ts';
+import type { Route } from '../../mcp/connect/route.ts';
 import type { ServerLogin } from '../../mcp/connect/accounts/server-login.ts';
-import type { SandboxOptions } from '../../mcp/connect/sandbox/sandbox.ts';
+import type { SandboxOptions } from '../../mcp/connect/sandbox/sandbox-options.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
 
 export interface UpstreamTargetOptions {

@@ -13,7 +13,7 @@ import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import { toSafeLog } from '../../kernel/base/log.ts';
 import { ANYBODY } from '../../mcp/eras/own-clients.ts';
 import { toCallCapabilities } from '../../mcp/eras/speak/client-capabilities.ts';
-import type { CallContext } from './server-call.ts';
+import type { CallContext } from './call-context.ts';
 import { RequestDispatcher } from './request-dispatcher.ts';
 import { ConnectionEvents } from './connections/connection-events.ts';
 import { Watchers } from './connections/watchers.ts';

@@ -2,8 +2,9 @@ import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { createLog } from '../../kernel/base/log.ts';
 import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
-import { routeTo } from './address.ts';
-import type { Address, Route } from './address.ts';
+import { routeTo } from './route.ts';
+import type { Address } from './address.ts';
+import type { Route } from './route.ts';
 
 const options = { limits: DEFAULT_LIMITS, log: createLog({ level: 'silent' }) };
 async function kinds(route: Route): Promise<string[]> {

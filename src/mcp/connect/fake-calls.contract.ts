@@ -5,7 +5,7 @@ import { systemClock } from '../../kernel/base/clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { ConnectionPool } from '../../gateway/servers/connections/connection-pool.ts';
 import type { SupervisedConnection } from '../../gateway/servers/connections/supervised-connection.ts';
-import type { CallContext } from '../../gateway/servers/server-call.ts';
+import type { CallContext } from '../../gateway/servers/call-context.ts';
 
 interface FakeServer {
   server: Pick<ServerView, 'dialect' | 'era'> & Partial<ServerView>;

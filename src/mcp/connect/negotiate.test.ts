@@ -5,7 +5,7 @@ import { fakeEvents, settled } from '../eras/fake-wire.contract.ts';
 import { FakeClock } from '../eras/fake-context.contract.ts';
 import type { SpokenEra } from '../../kernel/era/era.ts';
 import type { OnlyRevision } from '../eras/revisions.ts';
-import type { Route } from './address.ts';
+import type { Route } from './route.ts';
 import { FakeLink, RecordingLog, Refuse, type Responder } from './fake-link.contract.ts';
 import { HttpRefusal } from './http/http-refusal.ts';
 import type { Link } from './links/link.ts';

@@ -13,7 +13,7 @@ import type { ServerIntroduction } from '../eras/speak/initialize-server.ts';
 import { openingsFor } from '../eras/revisions.ts';
 import type { ServerDialect } from '../eras/speak/server-dialect.ts';
 import type { StatelessIdentity } from '../eras/stateless/envelope.ts';
-import type { Route } from './address.ts';
+import type { Route } from './route.ts';
 import type { Link } from './links/link.ts';
 import type { RpcPeer } from './rpc-peer.ts';
 import { retryOpening } from './backoff.ts';

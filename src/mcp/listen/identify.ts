@@ -7,7 +7,6 @@ import { LOCAL, isAnonymous } from '../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { addressOf, networkOf } from '../../kernel/base/http.ts';
 import type { HttpRequest } from '../../kernel/base/http.ts';
-import type { HttpVisit } from './http/streamable-http.ts';
 
 /** What is known of a request before it is read. */
 export interface IdentifyRequest {
@@ -74,7 +73,7 @@ function toUserName(name: string): string {
  * The caller that a limit counts: the principal where callers are identified, else the network address. Behind a proxy that is not in
  * `trustProxy` all callers share one address.
  */
-export function callerOf({ principal, request }: Pick<HttpVisit, 'principal' | 'request'>): string {
+export function callerOf({ principal, request }: { principal: string | undefined; request: HttpRequest }): string {
   if (principal !== undefined) return `principal:${principal}`;
   return `address:${networkOf(addressOf(request) ?? '')}`;
 }

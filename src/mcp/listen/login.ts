@@ -1,22 +1,18 @@
 // The login that `auth` describes. What it needs is loaded with the first request. A program's own `identify` does not pass through here.
-import type { RecordAudit } from '../../kernel/audit.ts';
 import type { Identity } from '../../kernel/exchange.ts';
-import type { LoadFrontPages, PageLogin } from '../../kernel/login-pages.ts';
+import type { PageLogin } from '../../kernel/login-pages.ts';
 import type { Message } from '../../kernel/message.ts';
-import type { Clock } from '../../kernel/base/clock.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../kernel/base/http.ts';
-import type { Log } from '../../kernel/base/log.ts';
-import type { Sealer } from '../../kernel/crypto/seal.ts';
 import { DEFAULT_ADMIN_SCOPE, FRONT_PATH, isForEverybody, issuerProblem } from './auth/auth-options.ts';
 import type { AuthOptions, FrontOptions } from './auth/auth-options.ts';
-import type { NodeVisit } from './auth/front/front.ts';
-import type { State } from '../../kernel/state/state.ts';
+import type { NodeVisit } from './auth/front/node-visit.ts';
 import type { Authenticator } from './auth/authenticator.ts';
 import { PAGE_CALLBACK_PATH, createPageLogin } from './auth/page-login.ts';
 import type { TokenGate } from './auth/token-gate.ts';
 import { answerThrown } from './http/refusals.ts';
 import type { Identify, IdentifyRequest } from './identify.ts';
+import type { LoginContext } from './auth/login-context.ts';
 
 export interface Login {
   readonly identify: Identify;
@@ -45,22 +41,6 @@ interface OpenPage {
   local: string;
   /** The URL of /mcp. */
   endpoint: () => string | undefined;
-}
-
-/** The scopes that the call of this tool needs. */
-type NeededScopes = (tool: string) => readonly string[];
-
-export interface LoginContext {
-  clock: Clock;
-  log: Log;
-  audit?: RecordAudit | undefined;
-  /** What gateways share. Default: in memory, for this one alone. */
-  state?: State | undefined;
-  neededScopes?: NeededScopes | undefined;
-  /** For an authorization server in front, and for people who log in at pages. */
-  loadFrontPages?: LoadFrontPages | undefined;
-  /** Where people log in at pages: what seals their cookies, and the URL of the pages. */
-  visitors?: { sealer: Sealer; base: () => Promise<string | undefined> } | undefined;
 }
 
 interface LoginSource {

@@ -9,7 +9,7 @@ import type { Clock } from '../../kernel/base/clock.ts';
 import { follow } from '../../kernel/base/cancellation.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Task } from './task.ts';
-import type { TaskWork } from './tasks.ts';
+import type { TaskWork } from './task-work.ts';
 
 /**
  * The channel of a call that is a task. Its request is answered already, so logs and notifications are dropped, progress becomes the task's

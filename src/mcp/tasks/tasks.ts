@@ -16,12 +16,7 @@ import { GatewayError, ProtocolError, toError } from '../../kernel/base/errors.t
 import { MaybeTask, TaskChannel } from './task-channel.ts';
 import { Task } from './task.ts';
 import type { OpenAsk } from './task.ts';
-
-/** The work of a call; `say` reports its status to the client. */
-export type TaskWork<T extends ResultObject = JsonObject> = (
-  exchange: Exchange,
-  say: (statusMessage: string) => void,
-) => Promise<T>;
+import type { TaskWork } from './task-work.ts';
 
 /** How long a call stays an ordinary one before it becomes a task, by default. */
 const GRACE_MS = 100;

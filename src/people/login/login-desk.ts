@@ -1,73 +1,24 @@
 // Logins at servers that a person has to finish in a browser. A login belongs to the principal whose call needed it: its link, its
 // page and the way back from the authorization server are bound to that principal and to the first browser that continues. It ends
 // when it is finished, or after ten minutes. The pages are loaded when the first link is opened.
-import type { RecordAudit } from '../../kernel/audit.ts';
 import type { Ask, Exchange } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
-import type { PagesHost } from '../../kernel/target.ts';
 import { ELICITATION_COMPLETED, ELICIT_INPUT } from '../../kernel/methods.ts';
-import type { Clock } from '../../kernel/base/clock.ts';
 import { randomId } from '../../kernel/crypto/ids.ts';
 import { cancelledBy, cancelledError } from '../../kernel/base/cancelled-error.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { HttpHandler } from '../../kernel/base/http.ts';
-import type { Log } from '../../kernel/base/log.ts';
 import { rejectOnAbort } from '../../kernel/base/timing.ts';
+import { LOGIN_PATH, CALLBACK_PATH } from './open-login.ts';
+import type { BrowserLogin, LoginSubject, OpenLogin, LoginDeskOptions, OpenLogins } from './open-login.ts';
 
-export const LOGIN_PATH = '/login';
-export const CALLBACK_PATH = '/login/callback';
 const LIFE_MS = 10 * 60_000;
 /** Of all principals; more are refused. */
 const MAX_OPEN = 1000;
 
-/** A login that begins with a page of the authorization server. */
-export interface BrowserLogin {
-  /** `redirectUrl`: where the authorization server sends the browser back to. */
-  begin(redirectUrl: string): Promise<BrowserAttempt>;
-}
-
-export interface BrowserAttempt {
-  /** The page of the authorization server. */
-  url: string;
-  /** Names the attempt in the parameters that come back; empty if they come back elsewhere. */
-  state: string;
-  finish(parameters: URLSearchParams): Promise<void>;
-  /** Resolves if the login ends elsewhere, at a port of its own. */
-  finished?: Promise<void> | undefined;
-}
-
-/** Who logs in where. */
-interface LoginSubject {
-  /** The configured name. */
-  server: string;
-  principal: string;
-  /** The principal as people know it; undefined if nobody was identified. */
-  user: string | undefined;
-}
-
-export interface OpenLogin extends LoginSubject {
-  /** The secret part of the link. */
-  readonly id: string;
-  readonly login: BrowserLogin;
-  /** Resolves when somebody has logged in; rejects when the time is up. */
-  readonly done: Promise<void>;
-  end(error?: GatewayError): void;
-  /** The secret of the browser that continued first. */
-  browser?: string | undefined;
-  /** Only the newest can be finished, and once. */
-  attempt?: BrowserAttempt | undefined;
-}
-
-export interface LoginDeskOptions {
-  host(): PagesHost;
-  clock: Clock;
-  log: Log;
-  audit?: RecordAudit | undefined;
-}
-
 const ACCEPTED: JsonObject = { action: 'accept' };
 
-export class LoginDesk {
+export class LoginDesk implements OpenLogins {
   readonly options: LoginDeskOptions;
   readonly #open = new Map<string, OpenLogin>();
   #loaded: Promise<HttpHandler> | undefined;

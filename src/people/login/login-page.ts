@@ -13,8 +13,8 @@ import { html } from '../page/render/html.ts';
 import { HEADERS, renderNotice, renderPage, sendPage } from '../page/render/render-page.ts';
 import { loggedPrincipal } from '../../kernel/base/anonymous.ts';
 import { wordsFor } from '../page/locales/page-words.ts';
-import type { BrowserAttempt, LoginDesk, OpenLogin } from './login-desk.ts';
-import { CALLBACK_PATH, LOGIN_PATH } from './login-desk.ts';
+import type { BrowserAttempt, OpenLogin, OpenLogins } from './open-login.ts';
+import { CALLBACK_PATH, LOGIN_PATH } from './open-login.ts';
 
 const WORDS = wordsFor('en');
 const COOKIE = 'parley-login';
@@ -26,7 +26,7 @@ const OPEN_HEADERS = {
   'content-security-policy': HEADERS['content-security-policy']!.replace(/ ?form-action 'self';/, ''),
 };
 
-export function serveLoginPage(desk: LoginDesk): HttpHandler {
+export function serveLoginPage(desk: OpenLogins): HttpHandler {
   return (request, response) => {
     const visit = new LoginVisit(desk, request, response);
     visit.receive().catch((cause: unknown) => {
@@ -38,12 +38,12 @@ export function serveLoginPage(desk: LoginDesk): HttpHandler {
 }
 
 class LoginVisit {
-  readonly #desk: LoginDesk;
+  readonly #desk: OpenLogins;
   readonly #request: HttpRequest;
   readonly #response: HttpResponse;
   readonly #url: URL;
 
-  constructor(desk: LoginDesk, request: HttpRequest, response: HttpResponse) {
+  constructor(desk: OpenLogins, request: HttpRequest, response: HttpResponse) {
     this.#desk = desk;
     this.#request = request;
     this.#response = response;

@@ -14,7 +14,7 @@ import type { Log } from '../../kernel/base/log.ts';
 import { registerSecret } from '../../kernel/secrets/secret-shapes.ts';
 import { secrets } from '../../kernel/secrets/secrets.ts';
 import { openPromise } from '../../kernel/base/timing.ts';
-import type { StandIn, StandInRequest } from '../ask-channels.ts';
+import type { StandIn, StandInRequest } from '../stand-in.ts';
 import { fromChat, toChat } from './chat-format.ts';
 import type { Chat } from './chat-format.ts';
 

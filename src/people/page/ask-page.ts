@@ -18,7 +18,7 @@ import { needsProof, pairBrowser, showOpenQuestions } from './prove-visitor.ts';
 import type { VisitorProof } from './prove-visitor.ts';
 import { receiveForm, showRound } from './serve-round.ts';
 import { wordsFor } from './locales/page-words.ts';
-import type { PageWords } from './locales/page-words.ts';
+import type { PageWords } from './locales/en.ts';
 
 type Found = QuestionRound | ClosedRound | undefined;
 

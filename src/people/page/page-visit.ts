@@ -6,7 +6,7 @@ import type { HttpRequest, HttpResponse } from '../../kernel/base/http.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import type { ClosedRound, QuestionRound, RoundAnswer } from '../question-round.ts';
 import { fill } from './locales/page-words.ts';
-import type { PageWords } from './locales/page-words.ts';
+import type { PageWords } from './locales/en.ts';
 import type { PageOwners } from './page-owners.ts';
 import { HEADERS, renderNotice, sendPage } from './render/render-page.ts';
 

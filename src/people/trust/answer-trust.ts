@@ -21,6 +21,7 @@ import type { Log } from '../../kernel/base/log.ts';
 import { printableLine } from '../../kernel/base/visible.ts';
 import type { QuestionRound } from '../question-round.ts';
 import type { Pairings } from './pairings.ts';
+import { mayAnswer } from './may-answer.ts';
 
 /** The clients whose forms are believed: of stdio entries, with this API key, or of this user's login. */
 type TrustedClient = 'stdio' | `key:${string}` | `user:${string}`;
@@ -198,13 +199,6 @@ function digestOf({ params }: Ask): string {
   const { message, requestedSchema, url } = params ?? {};
   const shown = canonicalJson({ message, requestedSchema, url });
   return `sha256:${sha256(shown, 'hex')}`;
-}
-
-/** Whether this browser may answer the question. `user`: the login of the caller whose question it is; undefined where nobody logs in. */
-export function mayAnswer(browser: { user?: string | undefined }, user: string | undefined): boolean {
-  if (user === undefined) return true;
-  // A name given to `parley pair` or `parley key` also stands for the login of its API keys.
-  return browser.user !== undefined && (user === browser.user || user === `key:${browser.user}`);
 }
 
 /**

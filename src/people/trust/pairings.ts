@@ -15,7 +15,7 @@ import { GatewayError } from '../../kernel/base/errors.ts';
 import { readIfThere, writePrivateFile } from '../../kernel/files/private-file.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import { cookiesNamed } from '../../kernel/net/browser-request.ts';
-import { mayAnswer } from './answer-trust.ts';
+import { mayAnswer } from './may-answer.ts';
 
 interface Kept {
   readonly hash: string;

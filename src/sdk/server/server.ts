@@ -23,12 +23,12 @@ import {
   UNSUBSCRIBE_RESOURCE,
   UPDATE_TASK,
 } from '../../kernel/methods.ts';
+import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import { systemClock } from '../../kernel/base/clock.ts';
 import { refuseShort } from '../../kernel/crypto/state-keys.ts';
 import { cancelledBy } from '../../kernel/base/cancelled-error.ts';
 import { GatewayError, toError } from '../../kernel/base/errors.ts';
 import type { HttpHandler } from '../../kernel/base/http.ts';
-import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import { mergeFamilies } from '../../kernel/base/metric.ts';
 import type { Family } from '../../kernel/base/metric.ts';
 import { atOnce } from '../../kernel/base/stray-promises.ts';
@@ -40,8 +40,7 @@ import { ServerPrompts } from './prompts.ts';
 import { ServerResources } from './resources.ts';
 import { ServerTools } from './tools.ts';
 import type * as Types from './types.ts';
-
-export type RequestHandler = (exchange: Exchange) => Types.MaybePromise<ResultObject>;
+import type { RequestHandler } from './request-handler.ts';
 
 /** What a module can add to a server. */
 interface Extension {

@@ -1,6 +1,7 @@
 // The tools of a server: registration, lists, calls and results. Checks arguments before a handler gets them. A handler's error goes to the
 // model as its message; a stack never does. A result that breaks the tool's own output schema is a defect of the server and is not passed on.
-import type { Tasks, TaskWork } from '../../mcp/tasks/tasks.ts';
+import type { Tasks } from '../../mcp/tasks/tasks.ts';
+import type { TaskWork } from '../../mcp/tasks/task-work.ts';
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import { toReason } from '../../kernel/json-schema.ts';
 import type { SchemaVerdict } from '../../kernel/json-schema.ts';
@@ -18,7 +19,7 @@ import type { Definition } from './definition-registry.ts';
 import { toListResult } from './list-pages.ts';
 import { toCheckedSchema } from './schema.ts';
 import type { CheckedSchema } from './schema.ts';
-import type { RequestHandler } from './server.ts';
+import type { RequestHandler } from './request-handler.ts';
 import type { Call, MaybePromise, Registration, ServerOptions, ToolHandler, ToolOptions } from './types.ts';
 
 interface ToolEntry extends Definition {

@@ -38,8 +38,8 @@ import { toTable } from '../../terminal/table.ts';
 import { isUsable, judgeTrust, isOwnConfig, trustFile, howTo, whyNot } from '../../trust/judge-trust.ts';
 import { printProblems } from '../../trust/load-command-config.ts';
 import type { CommandConfig } from '../../trust/load-command-config.ts';
-import { toOwnAddress, chooseTransports } from './serve.ts';
-import type { OwnListener } from './serve.ts';
+import { toOwnAddress, chooseTransports } from './own-address.ts';
+import type { OwnListener } from './own-address.ts';
 
 interface ServeSetup extends CommandConfig {
   /** The id of the gateway (kernel/base/via.ts). */

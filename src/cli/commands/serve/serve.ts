@@ -2,7 +2,6 @@
 // configuration, so that servers can start while the rest of the code loads.
 import { enabledServers, isForFlowsOnly } from '../../../config/config.ts';
 import type { CommandServer } from '../../../config/config.ts';
-import type { LoadOptions } from '../../../config/read/load-config.ts';
 import { prestart, stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { ServeCommand } from '../../args/serving-commands.ts';
@@ -13,11 +12,8 @@ import { untilSignal } from '../../signals.ts';
 import type { Printer } from '../../terminal/print.ts';
 import { loadCommandConfig, toProblemLines } from '../../trust/load-command-config.ts';
 import type { CommandConfig } from '../../trust/load-command-config.ts';
-
-/** The address of the gateway, once it listens. */
-export interface OwnListener {
-  opened: { host: string; port: number } | undefined;
-}
+import type { OwnListener } from './own-address.ts';
+import { toOwnAddress, chooseTransports } from './own-address.ts';
 
 export async function runServe(command: ServeCommand, print: Printer): Promise<number> {
   const own: OwnListener = { opened: undefined };
@@ -50,22 +46,6 @@ export async function runServe(command: ServeCommand, print: Printer): Promise<n
     await stopUnusedPrestarted();
     return 1;
   }
-}
-
-/** The address that is really open wins over the configured one. */
-export function toOwnAddress(command: ServeCommand, own: OwnListener): NonNullable<LoadOptions['own']> {
-  return (listen) => own.opened ?? { host: command.host ?? listen.host, port: chooseTransports(command, listen).port };
-}
-
-/**
- * Which transports to open: a port if there is one, and stdio if it is requested or the only one left. The command line wins over the file.
- */
-export function chooseTransports(
-  { stdio, port }: ServeCommand,
-  listen: { port?: number | undefined; stdio?: boolean | undefined },
-): { stdio: boolean; port: number | undefined } {
-  const atPort = port ?? (stdio ? undefined : listen.port);
-  return { stdio: stdio || listen.stdio === true || atPort === undefined, port: atPort };
 }
 
 /** Starts the eager servers at once. With a client on stdin, starts all servers at its first message. */

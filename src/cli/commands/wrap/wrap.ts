@@ -7,7 +7,7 @@ import type { HumanChannelOptions } from '../../../people/human-channel.ts';
 import { createPipeline } from '../../../gateway/pipeline.ts';
 import type { CommandAddress, UrlAddress } from '../../../mcp/connect/address.ts';
 import { stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.ts';
-import { loginAddress } from '../../../mcp/connect/accounts/server-login.ts';
+import { loginAddress } from '../../../mcp/connect/accounts/login-address.ts';
 import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts';
 import { commandExists } from '../../../mcp/connect/sandbox/find-on-path.ts';
 import { UpstreamTarget } from '../../../gateway/servers/upstream-target.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../authoring/ask.ts';
-import type { AwaitedEvent } from '../../authoring/options.ts';
+import type { AwaitedEvent } from '../../authoring/awaited-event.ts';
 import { flow } from '../../define.ts';
 import { memoryStore } from '../../store/memory/memory.ts';
 import { manualClock } from '../../testing/manual-clock.ts';

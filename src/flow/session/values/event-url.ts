@@ -1,6 +1,6 @@
 // The URL at which one event of one session is delivered by HTTP.
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import type { AwaitedEvent } from '../../authoring/options.ts';
+import type { AwaitedEvent } from '../../authoring/awaited-event.ts';
 import type { SessionContext } from '../context/session-context.ts';
 
 export interface EventAddress {

@@ -6,11 +6,12 @@ import type { Exchange } from '../../../kernel/exchange.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { HttpHandler } from '../../../kernel/base/http.ts';
 import { LoginDesk } from '../../../people/login/login-desk.ts';
-import type { BrowserLogin, LoginDeskOptions } from '../../../people/login/login-desk.ts';
+import type { BrowserLogin, LoginDeskOptions } from '../../../people/login/open-login.ts';
 import { givenCredentials, loginTo, createExchangedLogin } from '../../../mcp/connect/accounts/login-to.ts';
-import type { Account, Credentials, LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
+import type { Credentials, LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
+import type { Account } from '../../../mcp/connect/accounts/account.ts';
 import type { Address } from '../../../mcp/connect/address.ts';
-import { loginAddress } from '../../../mcp/connect/accounts/server-login.ts';
+import { loginAddress } from '../../../mcp/connect/accounts/login-address.ts';
 import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts';
 import type { UpstreamTargetOptions } from '../../servers/target-options.ts';
 

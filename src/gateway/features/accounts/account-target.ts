@@ -6,7 +6,7 @@ import type { JsonObject, NotificationMessage } from '../../../kernel/message.ts
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { Change, ClientOpening, Watcher } from '../../../kernel/target.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import type { Account } from '../../../mcp/connect/accounts/login-to.ts';
+import type { Account } from '../../../mcp/connect/accounts/account.ts';
 import type { ServerTarget, TargetStatus } from '../../servers/target-options.ts';
 import type { UpstreamTarget } from '../../servers/upstream-target.ts';
 

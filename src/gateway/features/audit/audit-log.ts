@@ -1,23 +1,8 @@
 // The audit log in a folder. What writes it is loaded with the first event, and nothing is created before.
 import type { AuditEvent, RecordAudit } from '../../../kernel/audit.ts';
-import type { Clock } from '../../../kernel/base/clock.ts';
-import type { Limits } from '../../../kernel/base/limits.ts';
-import type { Log } from '../../../kernel/base/log.ts';
 import type { HeadSender } from './audit-heads.ts';
 import type { AuditWriter } from './audit-writer.ts';
-
-export interface AuditLogOptions {
-  /** A private folder for the files and the key. */
-  folder: string;
-  limits?: Partial<Limits> | undefined;
-  log?: Log | undefined;
-  clock?: Clock | undefined;
-  /**
-   * Where the hash of each signed line is sent, so that a replaced log is found: the path of a file, best on another mount, or an `https:`, `http:` or
-   * `syslog:` URL.
-   */
-  heads?: string | undefined;
-}
+import type { AuditLogOptions } from './audit-log-options.ts';
 
 export interface AuditLog {
   readonly record: RecordAudit;

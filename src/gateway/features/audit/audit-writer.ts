@@ -14,7 +14,7 @@ import { createLog } from '../../../kernel/base/log.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { version } from '../../../kernel/version.ts';
 import type { AuditHead } from './audit-heads.ts';
-import type { AuditLogOptions } from './audit-log.ts';
+import type { AuditLogOptions } from './audit-log-options.ts';
 import {
   closeQuietly,
   createAuditFile,

@@ -2,7 +2,7 @@
 // Claims of servers only tighten. A changed tool counts as harmless only if it claims to be read-only now, and did so in every version that was
 // accepted: one that begins to claim it is held. Only tools and prompts can be held, because only they are called by their names.
 import { acceptedForms, waitingForms } from './pin-record.ts';
-import type { Pin } from './pin-record.ts';
+import type { Pin } from './pin.ts';
 
 /**
  * `flag`: it is reported, and used as it is. `hold`: neither listed nor callable until it is accepted. `destructive`: held if it may change

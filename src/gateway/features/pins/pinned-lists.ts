@@ -35,7 +35,8 @@ import {
   toListed,
   waitingForms,
 } from './pin-record.ts';
-import type { SeenPage, ListedDefinition, Pin, PinArea, PinForm, PinRecord } from './pin-record.ts';
+import type { SeenPage, ListedDefinition } from './pin-record.ts';
+import type { Pin, PinArea, PinForm, PinRecord } from './pin.ts';
 import { isHeld } from './pin-policy.ts';
 import type { PinPolicy } from './pin-policy.ts';
 

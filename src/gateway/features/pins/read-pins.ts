@@ -4,7 +4,7 @@
 import { isSameEra } from '../../../mcp/eras/revisions.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
-import type { Pin, PinArea, PinForm, PinRecord, PinnedDefinition } from './pin-record.ts';
+import type { Pin, PinArea, PinForm, PinRecord, PinnedDefinition } from './pin.ts';
 
 /** A pin of an older file, whose key had its era. */
 interface EraPin {

@@ -1,33 +1,10 @@
 // The rules of a gateway, as its innermost step: they judge what a server will get. Their code is loaded only if there are any.
 import type { Step } from '../../../kernel/step.ts';
-import type { Change } from '../../../kernel/target.ts';
-import type { Clock } from '../../../kernel/base/clock.ts';
-import type { Log } from '../../../kernel/base/log.ts';
 import type { Checkpoint } from '../feature.ts';
-import type { RuleHistory } from './rule-history.ts';
-import type { BegunUses, CurrentRules } from './running-use.ts';
 import { toolNamesIn } from './rule.ts';
 import type { RuleOptions } from './rule.ts';
-
-export interface RulesSetup {
-  rules: readonly RuleOptions[];
-  /** All servers of the gateway. */
-  servers: readonly string[];
-  /** Those whose annotations the operator believes. */
-  trustedAnnotations: ReadonlySet<string>;
-  clock: Clock;
-  log: Log;
-}
-
-/** Outlives changes of the rules. */
-export interface KeptHistory {
-  history?: RuleHistory;
-  begun?: BegunUses;
-  /** The rules of the moment. */
-  current?: Promise<CurrentRules> | undefined;
-}
-
-export type RulesStep = Required<Pick<Step, 'handle' | 'onChange'>> & CurrentRules;
+import type { RulesSetup, KeptHistory, RulesStep } from './rules-setup.ts';
+import { withoutNames } from './rules-setup.ts';
 
 export class GatewayRules {
   rules: readonly RuleOptions[] = [];
@@ -75,9 +52,4 @@ export class GatewayRules {
       },
     ];
   }
-}
-
-/** A change goes to all clients, so it names nothing that one of them may not see. */
-export function withoutNames(change: Change): Change {
-  return change.kind === 'tools' ? { kind: 'tools' } : change;
 }

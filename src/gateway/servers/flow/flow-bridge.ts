@@ -13,11 +13,11 @@ import { UpstreamFlowSessions } from './upstream-flow-sessions.ts';
 import type { Player } from './upstream-flow-sessions.ts';
 import type { FlowToolSession } from './run-flow-tool.ts';
 import { PromptInbox } from '../../../mcp/flow/prompt-inbox.ts';
-import type { AskHandler } from '../questions/ask-routing.ts';
+import type { AskHandler } from '../questions/open-call.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
 import type { ConnectionPool } from '../connections/connection-pool.ts';
 import { ServerCall } from '../server-call.ts';
-import type { CallContext } from '../server-call.ts';
+import type { CallContext } from '../call-context.ts';
 
 const GONE = 'The client has left';
 /** Unknown method, unknown tool. */

@@ -5,7 +5,7 @@ import type { CancelOutcome } from '../../../kernel/base/cancelled-error.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { FakeClock, settled } from '../../../kernel/fake-exchange.contract.ts';
 import { AskRouting } from './ask-routing.ts';
-import type { AskHandler } from './ask-routing.ts';
+import type { AskHandler } from './open-call.ts';
 import { CallHabits, OpenCall } from './open-call.ts';
 import type { CallOwner } from './open-call.ts';
 

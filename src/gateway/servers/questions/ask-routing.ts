@@ -18,8 +18,7 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import { LinkedList } from '../../../kernel/containers/linked-list.ts';
 import { META } from '../../../mcp/eras/meta.ts';
 import type { CallOwner, OpenCall } from './open-call.ts';
-
-export type AskHandler = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
+import type { AskHandler } from './open-call.ts';
 
 interface AskRoutingOptions {
   /** The capabilities declared to the server. */

@@ -2,7 +2,7 @@
 // questions one by one, even those that it asks together.
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { TOGETHER_MS } from '../../../kernel/containers/open-questions.ts';
-import type { AskHandler } from './ask-routing.ts';
+import type { AskHandler } from './open-call.ts';
 
 export function coalesce(handler: AskHandler, clock: Clock): AskHandler {
   let gate: Promise<void> | undefined;

@@ -9,7 +9,10 @@ import { hasEnded } from '../../../kernel/target.ts';
 import type { TaskState } from '../../../kernel/target.ts';
 import { CALL_TOOL, CANCEL_TASK, GET_TASK, GET_TASK_RESULT } from '../../../kernel/methods.ts';
 import { LinkedNode } from '../../../kernel/containers/linked-list.ts';
-import type { AskRouting, AskHandler } from './ask-routing.ts';
+import type { Ask } from '../../../kernel/exchange.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
+
+export type AskHandler = (ask: Ask, signal?: AbortSignal) => Promise<JsonObject>;
 
 /** The caller that waits for the answer of a request. */
 export interface CallOwner {
@@ -20,6 +23,14 @@ export interface CallOwner {
   /** Whether its client has given up; the server may not know yet. */
   readonly isGone: boolean;
   tell(said: UnattributedChange): void;
+}
+
+/** Where a call is one of those that may have asked. */
+interface CallRouting {
+  enter(call: OpenCall): void;
+  leave(call: OpenCall): void;
+  abandon(call: OpenCall, isQuiet: boolean): void;
+  endTask(taskId: string): void;
 }
 
 export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
@@ -38,10 +49,10 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
   isTask = false;
   isAbandoned = false;
   readonly mayAsk: boolean;
-  readonly #routing: AskRouting;
+  readonly #routing: CallRouting;
   #request: SentRequest | undefined;
 
-  constructor(routing: AskRouting, caller: CallOwner | undefined) {
+  constructor(routing: CallRouting, caller: CallOwner | undefined) {
     super();
     this.#routing = routing;
     this.caller = caller;

@@ -13,7 +13,7 @@ import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
 import { FakeClock, settled } from '../../../mcp/eras/fake-context.contract.ts';
 import { FakeExchange } from '../../../kernel/fake-exchange.contract.ts';
-import type { AskHandler } from '../questions/ask-routing.ts';
+import type { AskHandler } from '../questions/open-call.ts';
 import { fakeCalls } from '../../../mcp/connect/fake-calls.contract.ts';
 import { ServerCall } from '../server-call.ts';
 import type { CallRules } from '../server-call.ts';

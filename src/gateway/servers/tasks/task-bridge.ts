@@ -28,10 +28,10 @@ import { onAbort } from '../../../kernel/base/timing.ts';
 import { followTask } from '../../../mcp/tasks/follow-task.ts';
 import { Tasks } from '../../../mcp/tasks/tasks.ts';
 import { META } from '../../../mcp/eras/meta.ts';
-import type { AskHandler } from '../questions/ask-routing.ts';
+import type { AskHandler } from '../questions/open-call.ts';
 import type { UpstreamConnection } from '../connections/upstream-connection.ts';
 import { ServerCall } from '../server-call.ts';
-import type { CallContext } from '../server-call.ts';
+import type { CallContext } from '../call-context.ts';
 import { isCrossing, runsTasks } from './task-support.ts';
 
 interface TaskBridgeOptions {

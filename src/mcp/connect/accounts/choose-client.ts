@@ -7,7 +7,7 @@ import { isObject } from '../../../kernel/message.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { smallDigest } from '../../../kernel/base/short-name.ts';
 import type { LoginClient } from './login-store.ts';
-import type { LoginOptions } from './server-login.ts';
+import type { LoginOptions } from './login-options.ts';
 import type { OAuthRequests } from './oauth-requests.ts';
 
 interface ClientChoice {

@@ -6,7 +6,7 @@ import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { UnsafeUrlError } from '../../../kernel/net/guarded-fetch.ts';
 import type { GuardedFetch } from '../../../kernel/net/guarded-fetch.ts';
-import type { HttpHeaders } from '../http/http-exchange.ts';
+import type { HttpHeaders } from '../http/http-response.ts';
 
 export interface LoginAuthority {
   /** The metadata of the authorization server. */

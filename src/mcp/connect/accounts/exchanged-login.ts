@@ -5,10 +5,11 @@ import * as oauth from 'oauth4webapi';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import { createGuardedFetch } from '../../../kernel/net/guarded-fetch.ts';
 import { isLoopbackHost } from '../../../kernel/net/address-kind.ts';
-import type { Account } from './login-to.ts';
+import type { Account } from './account.ts';
 import { loginFailure, OAuthRequests } from './oauth-requests.ts';
 import type { LoginTokens } from './login-store.ts';
-import type { LoginOptions, LoginRefusal, TokenExchange } from './server-login.ts';
+import type { LoginRefusal } from './server-login.ts';
+import type { LoginOptions, TokenExchange } from './login-options.ts';
 
 export interface TokenExchangerOptions {
   name: string;

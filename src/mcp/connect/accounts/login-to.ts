@@ -6,18 +6,12 @@ import { isAnonymous } from '../../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { Address } from '../address.ts';
 import { createMemoryLogins } from './login-store.ts';
-import { createServerLogin, loginAddress } from './server-login.ts';
-import type { LoginOptions, ServerLogin } from './server-login.ts';
+import { loginAddress } from './login-address.ts';
+import { createServerLogin } from './lazy-login.ts';
+import type { ServerLogin } from './server-login.ts';
+import type { LoginOptions } from './login-options.ts';
 import type { TokenExchanger, TokenExchangerOptions } from './exchanged-login.ts';
-
-/** The account of one principal. */
-export interface Account {
-  readonly principal: string;
-  /** As of the latest request. */
-  identity: Identity | undefined;
-  /** The Authorization header of the latest request, for token exchange; never sent to a server. */
-  authorization: string | undefined;
-}
+import type { Account } from './account.ts';
 
 /** A server that the gateway may have to log in at. */
 export interface LoginTarget {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { createMemoryLogins } from './login-store.ts';
-import { createServerLogin } from './server-login.ts';
+import { createServerLogin } from './lazy-login.ts';
 import type { ServerLogin } from './server-login.ts';
 
 const URL_OF_SERVER = new URL('https://mcp.example.com/mcp');

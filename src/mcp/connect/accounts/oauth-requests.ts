@@ -7,7 +7,7 @@ import { secrets } from '../../../kernel/secrets/secrets.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { shorten, printableLine } from '../../../kernel/base/visible.ts';
 import type { LoginTokens } from './login-store.ts';
-import type { EnterpriseLogin } from './server-login.ts';
+import type { EnterpriseLogin } from './login-options.ts';
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';

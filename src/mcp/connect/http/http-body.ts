@@ -1,11 +1,8 @@
 // The body of a response: as it arrives (`ResponseBody`), and read up to a limit. Reading never throws: a broken or oversize body is a result.
-// An error response becomes an HttpRefusal.
 import { parseExactly } from '../../../kernel/raw/exact-numbers.ts';
 import { UNCOUNTED_BYTES } from '../../../kernel/base/held-bytes.ts';
 import type { HeldShare } from '../../../kernel/base/held-bytes.ts';
 import { readInTurns } from '../../wire/paced-reader.ts';
-import type { UpstreamResponse } from './http-exchange.ts';
-import { HttpRefusal } from './http-refusal.ts';
 
 /** The connection that a body comes from. It pauses soon: chunks may still come. */
 interface BodySource {
@@ -113,22 +110,7 @@ export function discardBody(body: ResponseBody): Promise<void> {
   return new Promise((resolve) => readResponseBody(body, MAX_DISCARDED_BYTES, () => resolve()));
 }
 
-/** An error body in JSON-RPC is evidence for the era probe; any other is an error page. */
-const MAX_ERROR_BYTES = 256 * 1024;
 const MAX_ERROR_CHARS = 2048;
-
-export async function toRefusal({ statusCode, headers, body }: UpstreamResponse): Promise<HttpRefusal> {
-  const content = await new Promise<BodyContent>((resolve) => readResponseBody(body, MAX_ERROR_BYTES, resolve));
-  const text = content.kind === 'whole' ? content.bytes.toString() : '';
-  return new HttpRefusal(statusCode, parseJsonOrText(text), retryAfterMs(headers['retry-after']));
-}
-
-export function mediaType({ headers }: UpstreamResponse): string {
-  const given = headers['content-type'];
-  if (given === 'application/json') return given;
-  const [type = ''] = String(given ?? '').split(';', 1);
-  return type.trim().toLowerCase();
-}
 
 export function parseJsonOrText(text: string): unknown {
   try {
@@ -139,7 +121,7 @@ export function parseJsonOrText(text: string): unknown {
 }
 
 /** Seconds, or a date. */
-function retryAfterMs(header: string | string[] | undefined): number | undefined {
+export function retryAfterMs(header: string | string[] | undefined): number | undefined {
   if (typeof header !== 'string') return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
   return Number.isFinite(ms) ? Math.max(0, ms) : undefined;

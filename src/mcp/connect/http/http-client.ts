@@ -9,7 +9,8 @@ import type { ServerLogin } from '../accounts/server-login.ts';
 import { describeNetworkError } from '../links/describe-network-error.ts';
 import { discardBody } from './http-body.ts';
 import { connectionsTo } from './http-exchange.ts';
-import type { HttpConnections, UpstreamResponse, Tls } from './http-exchange.ts';
+import type { HttpConnections, Tls } from './http-connections.ts';
+import type { UpstreamResponse } from './http-response.ts';
 import { HttpRefusal } from './http-refusal.ts';
 
 export interface HttpClientOptions {

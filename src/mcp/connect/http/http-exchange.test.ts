@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { Cancellation } from '../../../kernel/base/cancellation.ts';
 import { readResponseBody, type BodyContent } from './http-body.ts';
 import { connectionsTo, PlainHttp } from './http-exchange.ts';
-import type { HttpExchangeOptions, HttpConnections, UpstreamResponse } from './http-exchange.ts';
+import type { HttpExchangeOptions, HttpConnections } from './http-connections.ts';
+import type { UpstreamResponse } from './http-response.ts';
 import { PooledHttp } from './pooled-http.ts';
 
 describe.each([

@@ -3,37 +3,12 @@
 // is not reused.
 // The first requests use `node:http`, because loading undici would delay a starting program. A caller that makes many requests
 // then gets undici, at half the CPU per request.
-import type { ConnectionOptions } from 'node:tls';
 import { Agent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Abortable } from '../../../kernel/base/cancellation.ts';
 import { ResponseBody } from './http-body.ts';
-
-/** A repeated header is a list. */
-export type HttpHeaders = Record<string, string | string[] | undefined>;
-
-export interface UpstreamResponse {
-  statusCode: number;
-  headers: HttpHeaders;
-  body: ResponseBody;
-}
-
-export interface HttpExchangeOptions {
-  path: string;
-  method: 'GET' | 'POST' | 'DELETE';
-  headers: Record<string, string>;
-  body?: string | undefined;
-  signal: Abortable;
-}
-
-export type Tls = Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized'>;
-
-/** Keep-alive connections to one origin, as many as there are concurrent requests. */
-export interface HttpConnections {
-  exchange(options: HttpExchangeOptions): Promise<UpstreamResponse>;
-  /** Aborts everything that is still open. */
-  destroy(): Promise<void>;
-}
+import type { HttpExchangeOptions, Tls, HttpConnections } from './http-connections.ts';
+import type { UpstreamResponse } from './http-response.ts';
 
 /** Loading undici costs 11 MB, and as much CPU as it saves in the first thousand requests; many sessions make fewer. */
 const PLAIN_REQUESTS = 200;

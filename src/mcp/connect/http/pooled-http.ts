@@ -3,7 +3,8 @@
 import { createRequire } from 'node:module';
 import type { Dispatcher, Pool } from 'undici';
 import type { Abortable } from '../../../kernel/base/cancellation.ts';
-import type { HttpExchangeOptions, HttpConnections, HttpHeaders, UpstreamResponse, Tls } from './http-exchange.ts';
+import type { HttpExchangeOptions, HttpConnections, Tls } from './http-connections.ts';
+import type { HttpHeaders, UpstreamResponse } from './http-response.ts';
 import { ResponseBody } from './http-body.ts';
 
 const undiciPool = loadPool(createRequire(import.meta.url));

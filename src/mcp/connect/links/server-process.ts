@@ -6,7 +6,7 @@
 import type * as ChildProcess from 'node:child_process';
 import { VIA_VARIABLE, ownVia, writeVia } from '../../../kernel/base/via.ts';
 import { settledWithin } from '../../../kernel/base/timing.ts';
-import type { SandboxOptions } from '../sandbox/sandbox.ts';
+import type { SandboxOptions } from '../sandbox/sandbox-options.ts';
 
 export interface ServerCommand {
   command: string;

@@ -11,7 +11,7 @@ import type { HttpResponse } from '../../../kernel/base/http.ts';
 import { LOGIN_TRIES } from '../../../kernel/base/limits.ts';
 import { RateLimiter, readRate } from '../../../kernel/base/rate.ts';
 import type { IdentifyRequest } from '../identify.ts';
-import type { LoginContext } from '../login.ts';
+import type { LoginContext } from './login-context.ts';
 import { ApiKeys } from './api-keys.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth-options.ts';
 import type { AuthOptions } from './auth-options.ts';

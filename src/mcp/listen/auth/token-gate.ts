@@ -6,7 +6,7 @@ import { MIN_KEY_LENGTH } from '../../../kernel/crypto/state-keys.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { HttpResponse } from '../../../kernel/base/http.ts';
 import type { IdentifyRequest } from '../identify.ts';
-import type { LoginContext } from '../login.ts';
+import type { LoginContext } from './login-context.ts';
 import { ApiKeys } from './api-keys.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { readCredential, unauthorized } from './credentials.ts';

@@ -1,5 +1,5 @@
 // German.
-import type { PageWords } from './page-words.ts';
+import type { PageWords } from './en.ts';
 
 export const de: PageWords = {
   lang: 'de',

@@ -143,3 +143,6 @@ export const en = {
       'It was opened in another browser, it is for somebody else, or it is incomplete or too old. If you opened it in this very browser, allow cookies. Wait for a reminder, or ask the sender of the link for a new one.',
   },
 };
+
+/** What this file has, in any language. */
+export type PageWords = typeof en;

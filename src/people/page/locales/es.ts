@@ -1,5 +1,5 @@
 // Spanish.
-import type { PageWords } from './page-words.ts';
+import type { PageWords } from './en.ts';
 
 export const es: PageWords = {
   lang: 'es',

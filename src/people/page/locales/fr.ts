@@ -1,5 +1,5 @@
 // French.
-import type { PageWords } from './page-words.ts';
+import type { PageWords } from './en.ts';
 
 export const fr: PageWords = {
   lang: 'fr',

@@ -5,9 +5,7 @@ import { de } from './de.ts';
 import { en } from './en.ts';
 import { es } from './es.ts';
 import { fr } from './fr.ts';
-
-/** What en.ts has, in any language. */
-export type PageWords = typeof en;
+import type { PageWords } from './en.ts';
 
 /** For people who are asked about somebody else's work. */
 export function wordsForOthers(words: PageWords): PageWords {

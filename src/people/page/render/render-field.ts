@@ -5,7 +5,7 @@ import type { AnswerProblem } from '../../../kernel/form/answer-problem.ts';
 import { toSize } from '../../../kernel/form/check-field.ts';
 import type { SchemaField, TextField } from '../../../kernel/form/schema-field.ts';
 import { fill } from '../locales/page-words.ts';
-import type { PageWords } from '../locales/page-words.ts';
+import type { PageWords } from '../locales/en.ts';
 import type { FieldEntry } from '../read-form.ts';
 import { html, clip, when } from './html.ts';
 import type { Html } from './html.ts';

@@ -2,7 +2,7 @@
 import { describeProblem } from '../../../kernel/form/answer-problem.ts';
 import type { QuestionRound } from '../../question-round.ts';
 import { fill } from '../locales/page-words.ts';
-import type { PageWords } from '../locales/page-words.ts';
+import type { PageWords } from '../locales/en.ts';
 import { defaultEntry } from '../read-form.ts';
 import type { FilledForm } from '../read-form.ts';
 import { fillHtml, html, clip, when } from './html.ts';

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { STYLE } from './style.ts';
-import type { PageWords } from '../locales/page-words.ts';
+import type { PageWords } from '../locales/en.ts';
 
 interface PageParts {
   readonly title: string;

@@ -4,7 +4,7 @@ import { clip, html } from './html.ts';
 import type { Html } from './html.ts';
 import { renderPage } from './render-page.ts';
 import { fill } from '../locales/page-words.ts';
-import type { PageWords } from '../locales/page-words.ts';
+import type { PageWords } from '../locales/en.ts';
 
 export interface PairingView {
   readonly token: string;

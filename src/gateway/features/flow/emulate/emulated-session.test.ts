@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { FakeClock, settled } from '../../../../kernel/fake-exchange.contract.ts';
 import { checkQuestions } from '../../../../kernel/containers/open-questions.contract.ts';
 import type { SessionMessage } from '../../../servers/flow/upstream-flow-sessions.ts';
-import { UnacknowledgedOutcomes } from './emulated-sessions.ts';
+import { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
 import { EmulatedSession } from './emulated-session.ts';
 
 const question = { method: 'elicitation/create', params: { message: 'Sure?' } };

@@ -26,7 +26,7 @@ import { GatewayError } from '../../../../kernel/base/errors.ts';
 import { transition } from '../../../../mcp/flow/flow-states.ts';
 import type { FlowState, StateEvent } from '../../../../mcp/flow/flow-states.ts';
 import type { SessionMessage } from '../../../servers/flow/upstream-flow-sessions.ts';
-import type { UnacknowledgedOutcomes } from './emulated-sessions.ts';
+import type { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
 import { PromptQueue } from './prompt-queue.ts';
 import type { PromptResponse, PromptReference } from './prompt-queue.ts';
 

@@ -9,6 +9,7 @@ import { randomId } from '../../../../kernel/crypto/ids.ts';
 import { GatewayError } from '../../../../kernel/base/errors.ts';
 import { EmulatedSession } from './emulated-session.ts';
 import type { EmulatedSessionOptions } from './emulated-session.ts';
+import { UnacknowledgedOutcomes } from './unacknowledged-outcomes.ts';
 
 export interface SessionStart {
   id: string;
@@ -32,8 +33,6 @@ const TOMBSTONE_MS = 5 * 60_000;
 const RETRY_MS = 1000;
 /** The number of ended sessions to remember. */
 const MAX_ENDED = 10_000;
-const MAX_BYTES_EACH = 512 * 1024;
-const MAX_BYTES = 32 * 1024 * 1024;
 
 export class EmulatedSessions {
   readonly #clock: Clock;
@@ -92,29 +91,4 @@ export class EmulatedSessions {
 
 function toKey(principal: string, startId: string): string {
   return `${principal}\0${startId}`;
-}
-
-/** Keeps the outcomes of emulated sessions until their clients have acknowledged them. Memory is limited; the oldest go first. */
-export class UnacknowledgedOutcomes {
-  readonly #texts = new Map<string, string>();
-  #bytes = 0;
-
-  keep(id: string, outcome: JsonObject): void {
-    const text = JSON.stringify(outcome);
-    if (text.length > MAX_BYTES_EACH) return;
-    this.forget(id);
-    this.#texts.set(id, text);
-    this.#bytes += text.length;
-    while (this.#bytes > MAX_BYTES) this.forget(this.#texts.keys().next().value!);
-  }
-
-  get(id: string): JsonObject | undefined {
-    const text = this.#texts.get(id);
-    return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
-  }
-
-  forget(id: string): void {
-    this.#bytes -= this.#texts.get(id)?.length ?? 0;
-    this.#texts.delete(id);
-  }
 }

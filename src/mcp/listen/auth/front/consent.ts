@@ -9,7 +9,7 @@ import { lazyCrypto, sha256 } from '../../../../kernel/crypto/lazy-crypto.ts';
 import type { Log } from '../../../../kernel/base/log.ts';
 import { cookiesNamed, isOwnOrigin, toSetCookie, readPost } from '../../../../kernel/net/browser-request.ts';
 import type { Sealer } from '../../../../kernel/crypto/seal.ts';
-import type { NodeVisit } from './front.ts';
+import type { NodeVisit } from './node-visit.ts';
 import type { FrontAdapter } from './front-store.ts';
 import { RefusedPerson } from './person-login.ts';
 import type { PersonAttempt, PersonClaims, PersonLogin } from './person-login.ts';

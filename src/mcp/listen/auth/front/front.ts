@@ -8,7 +8,6 @@ import type { RecordAudit } from '../../../../kernel/audit.ts';
 import type { LoadFrontPages } from '../../../../kernel/login-pages.ts';
 import type { Clock } from '../../../../kernel/base/clock.ts';
 import { addressOf, networkOf } from '../../../../kernel/base/http.ts';
-import type { HttpRequest } from '../../../../kernel/base/http.ts';
 import { createGuardedFetch } from '../../../../kernel/net/guarded-fetch.ts';
 import type { Log } from '../../../../kernel/base/log.ts';
 import { createSealer } from '../../../../kernel/crypto/seal.ts';
@@ -22,6 +21,7 @@ import { OpenVisits, Registrations, checkVisit, isRedirectAllowed } from './stra
 import { PersonLogin } from './person-login.ts';
 import type { PersonClaims } from './person-login.ts';
 import { ACCESS_S, JWT_BEARER, addAssertionGrant, toResourceServer } from './assertion-grant.ts';
+import type { NodeVisit } from './node-visit.ts';
 
 interface FrontContext {
   clock: Clock;
@@ -37,11 +37,6 @@ interface FrontContext {
 }
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-export interface NodeVisit {
-  request: IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
-  response: ServerResponse;
-}
 
 const REFRESH_S = 14 * 86_400;
 const DAY_S = 86_400;

@@ -1,0 +1,103 @@
+// The laws of the tree: what its files may do to each other, counted from the source.
+import { posix } from 'node:path';
+import { expect, it } from 'vitest';
+import { read, sourceFiles } from '../helpers/files.ts';
+
+/** Groups of files that still import each other in a circle, by their files. A group may lose files, and none may be added. */
+const CIRCLES: readonly (readonly string[])[] = [
+  [
+    'src/mcp/eras/draft/draft-client-dialect.ts',
+    'src/mcp/eras/handshake/handshake-client-dialect.ts',
+    'src/mcp/eras/serve/conversation.ts',
+    'src/mcp/eras/serve/detect.ts',
+    'src/mcp/eras/serve/initialize.ts',
+    'src/mcp/eras/serve/serve-context.ts',
+    'src/mcp/eras/stateless/envelope.ts',
+    'src/mcp/eras/stateless/request-state.ts',
+    'src/mcp/eras/stateless/results.ts',
+    'src/mcp/eras/stateless/stateless-exchange.ts',
+  ],
+  [
+    'src/flow/define.ts',
+    'src/flow/engine/body-run.ts',
+    'src/flow/engine/create-ask.ts',
+    'src/flow/engine/match-answer.ts',
+    'src/flow/engine/mismatch.ts',
+    'src/flow/engine/misuse.ts',
+    'src/flow/engine/pending-ask.ts',
+    'src/flow/engine/question-spec.ts',
+    'src/flow/engine/run-input.ts',
+    'src/flow/engine/span-checks.ts',
+    'src/flow/engine/steps-in-flight.ts',
+    'src/flow/explore/exploration.ts',
+  ],
+  ['src/mcp/eras/speak/send-again.ts', 'src/mcp/eras/speak/server-dialect.ts', 'src/mcp/eras/speak/wire-request.ts'],
+  ['src/mcp/eras/stateless/stateless-server-dialect.ts', 'src/mcp/eras/stateless/subscription-stream.ts'],
+  ['src/mcp/eras/stateless/listen.ts', 'src/mcp/eras/stateless/serve-stateless.ts'],
+];
+
+it('files of src import each other in no circle, by value or by type', () => {
+  const imports = sourceFiles().flatMap((from) =>
+    importsIn(read(from)).map((to) => [from, posix.join(posix.dirname(from), to)] as const),
+  );
+  expect(imports.length).toBeGreaterThan(sourceFiles().length);
+  const found = circlesOf(imports);
+  expect(found.filter((circle) => !CIRCLES.some((known) => circle.every((file) => known.includes(file))))).toEqual([]);
+  const inCircles = new Set(found.flat());
+  expect(CIRCLES.flat().filter((file) => !inCircles.has(file))).toEqual([]);
+});
+
+it('a circle of files is found, also one of types, and what leads into it is not part of it', () => {
+  expect(importsIn("import { a } from './a.ts';\nimport type { B } from '../b.ts';\nexport * from './c.ts';")).toEqual([
+    './a.ts',
+    '../b.ts',
+    './c.ts',
+  ]);
+  expect(importsIn("const late = await import('./late.ts');\nimport { join } from 'node:path';")).toEqual([
+    './late.ts',
+  ]);
+  const edges = [
+    ['in', 'a'],
+    ['a', 'b'],
+    ['b', 'c'],
+    ['c', 'a'],
+    ['c', 'out'],
+    ['d', 'e'],
+    ['e', 'd'],
+  ] as const;
+  expect(circlesOf(edges)).toEqual([
+    ['a', 'b', 'c'],
+    ['d', 'e'],
+  ]);
+});
+
+/** The files that a text imports or exports from, or loads when it runs. */
+function importsIn(text: string): string[] {
+  return [...text.matchAll(/(?:\bfrom|\bimport\()\s*'(\.[^']+)'/g)].map(([, to]) => to!);
+}
+
+/** Groups of files each of which reaches all others of its group, sorted. */
+function circlesOf(imports: readonly (readonly [from: string, to: string])[]): string[][] {
+  const next = new Map<string, string[]>();
+  for (const [from, to] of imports) next.set(from, [...(next.get(from) ?? []), to]);
+  const reachedFrom = (start: string): Set<string> => {
+    const reached = new Set<string>();
+    const open = [start];
+    for (let file = open.pop(); file !== undefined; file = open.pop()) {
+      for (const to of next.get(file) ?? []) {
+        if (reached.has(to)) continue;
+        reached.add(to);
+        open.push(to);
+      }
+    }
+    return reached;
+  };
+  const reached = new Map([...next.keys()].map((file) => [file, reachedFrom(file)]));
+  const circles = new Map<string, string[]>();
+  for (const [file, all] of reached) {
+    if (!all.has(file)) continue;
+    const circle = [...all].filter((other) => reached.get(other)?.has(file)).toSorted();
+    circles.set(circle.join(' '), circle);
+  }
+  return [...circles.values()].toSorted((a, b) => (a[0]! < b[0]! ? -1 : 1));
+}

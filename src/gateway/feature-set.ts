@@ -53,8 +53,13 @@ export class FeatureSet {
   }
 
   /** Opens a server as the features want it opened. */
-  open(server: Omit<OpenedServer, 'isPerUser'>, create: (options: Partial<UpstreamTargetOptions>) => UpstreamTarget) {
-    const opened = { ...server, isPerUser: this.#features.some((feature) => feature.isPerUser?.(server)) };
+  open(
+    server: Omit<OpenedServer, 'isPerUser' | 'held'>,
+    create: (options: Partial<UpstreamTargetOptions>) => UpstreamTarget,
+  ) {
+    const isPerUser = this.#features.some((feature) => feature.isPerUser?.(server));
+    const [held] = this.#features.flatMap((feature) => feature.held?.({ ...server, isPerUser }) ?? []);
+    const opened = { ...server, isPerUser, held };
     const options = Object.assign({}, ...this.#features.map((feature) => feature.opening?.(opened)));
     const open: OpenServer = (more) => create({ ...options, ...more });
     for (const feature of this.#features) {

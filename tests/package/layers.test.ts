@@ -5,6 +5,8 @@ import { join, posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ALL_REVISIONS } from '../../src/mcp/eras/revisions.ts';
 import { ROOT, filesUnder, read, sourceFiles } from '../helpers/files.ts';
+import { importsOf } from '../helpers/imports.ts';
+import type { Import } from '../helpers/imports.ts';
 import { ROOMS, isIn, mapTable, roomOf } from '../helpers/map.ts';
 
 const REVISION = new RegExp(`\\b(?:${ALL_REVISIONS.filter((one) => one !== 'draft').join('|')})\\b|DRAFT-2025`);
@@ -25,17 +27,7 @@ const ERA_ASKED = new RegExp(
 
 const EXPORTED_VALUE = /^export (?:abstract )?(?:class|(?:async )?function\*?|const|let) (\w+)/gm;
 
-interface Import {
-  from: string;
-  to: string;
-}
-
-const imports: Import[] = sourceFiles().flatMap((from) =>
-  [...read(from).matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map((match) => ({
-    from,
-    to: posix.join(posix.dirname(from), match[1]!),
-  })),
-);
+const imports = importsOf();
 
 /** Imports from one room into another one. */
 const crossings = imports

@@ -13,6 +13,7 @@ import type { AuthOptions } from '../../mcp/listen/auth/auth-options.ts';
 import type { Identify } from '../../mcp/listen/identify.ts';
 import type { Login } from '../../mcp/listen/login.ts';
 import type { HumanChannel } from '../../people/human-channel.ts';
+import type { LoadHeldDefinitions } from './list-checks/held-definitions.ts';
 import type { Member } from '../router/member.ts';
 import type { ServerTarget, UpstreamTargetOptions } from '../servers/target-options.ts';
 import type { UpstreamTarget } from '../servers/upstream-target.ts';
@@ -51,6 +52,8 @@ export interface OpenedServer {
   /** Whether every user has an account there. */
   readonly isPerUser: boolean;
   readonly log: Log;
+  /** What holds back some of what it lists. */
+  readonly held: LoadHeldDefinitions | undefined;
 }
 
 /** Opens the server; with further options, if they are given. */
@@ -77,7 +80,9 @@ export interface Feature {
   /** Wraps a server: what the gateway sends to it, and what comes back. */
   member?(member: Member): Member;
   /** Throws if its settings cannot be. */
-  isPerUser?(server: Omit<OpenedServer, 'isPerUser'>): boolean;
+  isPerUser?(server: Omit<OpenedServer, 'isPerUser' | 'held'>): boolean;
+  /** Holds back some of what the server lists. Throws if its settings cannot be. */
+  held?(server: Omit<OpenedServer, 'held'>): LoadHeldDefinitions | undefined;
   /** Hears what is logged about a server. */
   serverLog?(log: Log, server: string): Log;
   /** How a server is opened. */

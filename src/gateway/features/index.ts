@@ -5,6 +5,7 @@ import type { AccountSettings, AccountsFeatureOptions } from './accounts/feature
 import { audit } from './audit/feature.ts';
 import type { AuditFeatureOptions } from './audit/feature.ts';
 import type { FeatureKind } from './feature.ts';
+import { listChecks } from './list-checks/feature.ts';
 import { mcpFlow } from './flow/feature.ts';
 import { observe } from './observe/feature.ts';
 import type { ObserveFeatureOptions } from './observe/feature.ts';
@@ -26,7 +27,8 @@ export const FEATURES: readonly FeatureKind<FeatureOptions>[] = [
   mcpFlow, // turns sessions of MCP Flow into calls, which all others judge
   questions, // finds a person for whatever is asked behind it
   accounts, // opens a server for each user, if users have accounts there
-  pins, // checks what a server lists
+  listChecks, // checks what a server lists
+  pins, // holds back what has changed there
   scopes, // what a caller may do at all, before anything asks a person
   toolRules, // the settings of one server
   rules, // innermost: they judge exactly what a server will get

@@ -3,7 +3,7 @@ import { basename, isAbsolute } from 'node:path';
 import { isLoopback } from '../../../mcp/listen/guard.ts';
 import { DefinitionChecks } from '../../../gateway/features/list-checks/definition-checks.ts';
 import { toPinPolicy } from '../../../gateway/features/pins/pin-policy.ts';
-import { addressText } from '../../../gateway/features/list-checks/server-checks.ts';
+import { addressText } from '../../../mcp/connect/address-text.ts';
 import type { CommandAddress, UrlAddress } from '../../../mcp/connect/address.ts';
 import type { RecordAudit } from '../../../kernel/audit.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
@@ -21,17 +21,17 @@ export function createWrapChecks(
 ): DefinitionChecks {
   const policy = toPinPolicy(pins);
   const pinned = { gateway: 'wrap', isByAddress: true, stateFolder: ownStateFolder(), clock: systemClock, audit };
+  const whose = { ...pinned, address: identityOf(server), command: 'command' in server ? server : undefined };
   return new DefinitionChecks({
     server: name,
     servers: () => [name],
     log: createCliLog(log ?? 'warn'), // what it says is about safety
-    pins: policy && {
-      ...pinned,
-      policy,
-      address: identityOf(server),
-      command: 'command' in server ? server : undefined,
-    },
+    held: policy && (async (around) => new (await loadPins()).PinnedLists({ ...whose, ...around, policy })),
   });
+}
+
+function loadPins() {
+  return import('../../../gateway/features/pins/pinned-lists.ts');
 }
 
 /** At a port of this machine there is now one server, now another. */

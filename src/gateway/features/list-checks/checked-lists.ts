@@ -24,7 +24,7 @@ import {
   softFindings,
 } from './entry-checks.ts';
 import { KnownNames, UniqueNames } from './listed-names.ts';
-import type { PinnedLists } from '../pins/pinned-lists.ts';
+import type { HeldDefinitions } from './held-definitions.ts';
 
 export interface CheckedListsOptions {
   server: string;
@@ -70,21 +70,21 @@ export class CheckedLists {
     return [...this.#reports.values()];
   }
 
-  /** The page without malformed and hidden parts, and without what is held back by comparison with what is pinned. */
-  async checkPage({ exchange, page, server }: PageFromServer, pins: PinnedLists | undefined): Promise<JsonObject> {
+  /** The page without malformed and hidden parts, and without what is held back. */
+  async checkPage({ exchange, page, server }: PageFromServer, held: HeldDefinitions | undefined): Promise<JsonObject> {
     const { method, params, client } = exchange;
     const clean = this.check(method, page, { cursor: params.cursor, caller: callerOf(client, server) });
     const area = AREA_BY_LIST_METHOD.get(method);
     const listed = area && clean[area];
     // Resources are data, and change all the time.
-    if (!pins || !area || area === 'resources' || !Array.isArray(listed)) return clean;
+    if (!held || !area || area === 'resources' || !Array.isArray(listed)) return clean;
     const entries = listed.filter(isObject).map((entry) => ({
       name: nameOf(area, entry),
       entry,
       isSuspicious: this.#suspicious.has(entry),
     }));
     const { nextCursor } = clean;
-    const shown = await pins.check({ area, entries, client, server, cursor: params.cursor, nextCursor });
+    const shown = await held.check({ area, entries, client, server, cursor: params.cursor, nextCursor });
     if (entries.every(({ name }) => shown.has(name))) return clean;
     return { ...clean, [area]: entries.filter(({ name }) => shown.has(name)).map(({ entry }) => entry) };
   }

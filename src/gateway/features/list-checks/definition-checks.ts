@@ -1,16 +1,16 @@
 // The checks of what one server lists, and of what is used of it. They are loaded when something is listed for the first time, or used while
-// definitions are pinned.
+// something may be held back.
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { kindNamedBy, nameIn, readRef } from '../../../kernel/named-thing.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';
 import { COMPLETE_ARGUMENT } from '../../../kernel/methods.ts';
 import type { CheckedLists, CheckedListsOptions } from './checked-lists.ts';
-import type { PinnedLists, PinnedListsOptions } from '../pins/pinned-lists.ts';
+import type { HeldDefinitions, LoadHeldDefinitions } from './held-definitions.ts';
 
 interface DefinitionChecksOptions extends CheckedListsOptions {
-  /** Undefined: nothing is pinned. */
-  pins?: Omit<PinnedListsOptions, 'server' | 'log' | 'onAccepted'> | undefined;
+  /** Undefined: nothing is held back. */
+  held?: LoadHeldDefinitions | undefined;
 }
 
 type ChangedKind = 'tools' | 'prompts' | 'resources';
@@ -20,7 +20,7 @@ type FetchList = (method: string, client: ClientView) => Promise<unknown>;
 
 interface LoadedChecks {
   lists: CheckedLists;
-  pins: PinnedLists | undefined;
+  held: HeldDefinitions | undefined;
 }
 
 export class DefinitionChecks {
@@ -38,25 +38,25 @@ export class DefinitionChecks {
 
   /** Whether something may be held back. */
   get isJudging(): boolean {
-    return this.#options.pins !== undefined;
+    return this.#options.held !== undefined;
   }
 
   /** What was found, a line for each. */
   get reports(): readonly string[] {
-    const { lists, pins } = this.#loaded ?? {};
-    return [...(lists?.reports ?? []), ...(pins?.reports ?? [])];
+    const { lists, held } = this.#loaded ?? {};
+    return [...(lists?.reports ?? []), ...(held?.reports ?? [])];
   }
 
   /** What is held back, by name, and why. */
   heldBack(area: CalledArea): ReadonlyMap<string, Error> | undefined {
-    return this.#loaded?.pins?.heldBack(area);
+    return this.#loaded?.held?.heldBack(area);
   }
 
   /** The page of a list as clients may see it. */
   async check(exchange: Exchange, page: JsonObject, server: ServerView): Promise<JsonObject> {
-    const { lists, pins } = this.#loaded ?? (await (this.#loading ??= this.#load()));
+    const { lists, held } = this.#loaded ?? (await (this.#loading ??= this.#load()));
     if (exchange.params.cursor === undefined) this.#fresh.add(exchange.method);
-    return lists.checkPage({ exchange, page, server }, pins);
+    return lists.checkPage({ exchange, page, server }, held);
   }
 
   /**
@@ -67,8 +67,8 @@ export class DefinitionChecks {
     const area = areaUsedBy(exchange.method);
     const name = area && nameUsedBy(exchange);
     if (area === undefined || name === undefined) return undefined;
-    const { pins } = this.#loaded ?? {};
-    if (pins && this.#fresh.has(`${area}/list`)) return pins.isHeld(area, name) ? this.#refuse(area, name) : undefined;
+    const { held } = this.#loaded ?? {};
+    if (held && this.#fresh.has(`${area}/list`)) return held.isHeld(area, name) ? this.#refuse(area, name) : undefined;
     return this.#listed(area, exchange.client, list).then(() => this.#refuse(area, name));
   }
 
@@ -84,12 +84,12 @@ export class DefinitionChecks {
   }
 
   close(): void {
-    this.#loaded?.pins?.close();
+    this.#loaded?.held?.close();
   }
 
   async #refuse(area: CalledArea, name: string): Promise<void> {
-    const { pins } = this.#loaded ?? (await (this.#loading ??= this.#load()));
-    const refusal = pins?.refusal(area, name);
+    const { held } = this.#loaded ?? (await (this.#loading ??= this.#load()));
+    const refusal = held?.refusal(area, name);
     if (refusal) throw refusal;
   }
 
@@ -109,7 +109,7 @@ export class DefinitionChecks {
   }
 
   async #load(): Promise<LoadedChecks> {
-    const { pins: pinned, ...options } = this.#options;
+    const { held: load, ...options } = this.#options;
     const { server, log } = options;
     const { CheckedLists } = await import('./checked-lists.ts');
     const onAccepted = (area: string): void => {
@@ -117,9 +117,8 @@ export class DefinitionChecks {
       if (kind === 'instructions') return;
       for (const listener of this.#listeners) listener(kind as ChangedKind);
     };
-    const pins =
-      pinned && new (await import('../pins/pinned-lists.ts')).PinnedLists({ ...pinned, server, log, onAccepted });
-    return (this.#loaded ??= { lists: new CheckedLists(options), pins });
+    const held = await load?.({ server, log, onAccepted });
+    return (this.#loaded ??= { lists: new CheckedLists(options), held });
   }
 }
 

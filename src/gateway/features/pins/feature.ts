@@ -1,6 +1,9 @@
-// Checks what servers list, and holds back definitions that have changed since they were first seen.
-import { ServerChecks } from '../list-checks/server-checks.ts';
+// Holds back definitions that have changed since they were first seen.
+import { isCommandAddress } from '../../../mcp/connect/address.ts';
+import { addressText } from '../../../mcp/connect/address-text.ts';
 import { defineFeature } from '../feature.ts';
+import type { OpenedServer } from '../feature.ts';
+import { toPinPolicy } from './pin-policy.ts';
 import type { PinOption } from './pin-policy.ts';
 
 export interface PinsFeatureOptions {
@@ -18,20 +21,37 @@ export interface PinSettings {
 
 export const pins = defineFeature<PinsFeatureOptions>({
   name: 'pins',
-  create(options, { audit, clock, gateway }) {
-    const checks = new ServerChecks({ ...options, audit });
+  create({ pins: given, stateFolder, name = 'mcp-parley', pairedAs: gateway = name }, { audit, clock }) {
+    let forAll = given;
+    const policyOf = ({ settings, isPerUser }: Omit<OpenedServer, 'held'>) => {
+      const option = (settings as PinSettings).pins ?? forAll;
+      return toPinPolicy(option ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
+    };
     return {
-      opening: ({ name, address, settings, isPerUser, log }) => {
-        const server = { name, address, isPerUser, servers: () => gateway.servers, log, clock };
-        return { definitions: checks.of(server, (settings as PinSettings).pins) };
+      held(server) {
+        const { address, isPerUser } = server;
+        const policy = policyOf(server);
+        const command = isCommandAddress(address) ? address : undefined;
+        const whose = { gateway, address: addressText(address), command, isPerUser, stateFolder, clock, audit };
+        return (
+          policy &&
+          (async (around) => new (await import('./pinned-lists.ts')).PinnedLists({ ...whose, ...around, policy }))
+        );
       },
       update(next: PinsFeatureOptions) {
         if (!('pins' in next)) return undefined;
-        checks.pins = next.pins;
+        forAll = next.pins;
         return 'servers';
       },
-      checkpoint: () => checks.checkpoint(),
-      close: () => checks.close(),
+      checkpoint() {
+        const before = forAll;
+        return {
+          undo: () => {
+            forAll = before;
+          },
+          keep: () => {},
+        };
+      },
     };
   },
 });

@@ -1,7 +1,8 @@
 // A pin: what a name of a server has been, and the record that holds all pins of one server.
+import type { HeldArea } from '../list-checks/held-definitions.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 
-export type PinArea = 'tools' | 'prompts' | 'resourceTemplates' | 'instructions';
+export type PinArea = HeldArea;
 
 /** A definition at one time. */
 export interface PinnedDefinition {

@@ -38,6 +38,7 @@ import {
 import type { SeenPage, ListedDefinition } from './pin-record.ts';
 import type { Pin, PinArea, PinForm, PinRecord } from './pin.ts';
 import { isHeld } from './pin-policy.ts';
+import type { HeldDefinitions, ListedPage } from '../list-checks/held-definitions.ts';
 import type { PinPolicy } from './pin-policy.ts';
 
 export interface PinnedListsOptions {
@@ -59,17 +60,6 @@ export interface PinnedListsOptions {
   isPerUser?: boolean | undefined;
   /** Called when something was accepted. */
   onAccepted: (area: PinArea) => void;
-}
-
-/** One page, unchanged from the server. */
-interface ListedPage {
-  area: PinArea;
-  /** The entries by name. */
-  entries: readonly { name: string; entry: JsonObject; isSuspicious: boolean }[];
-  client: Pick<ClientView, 'capabilities'>;
-  server: ServerView;
-  cursor: unknown;
-  nextCursor: unknown;
 }
 
 /** A list of several pages, between two of them. */
@@ -95,7 +85,7 @@ const POLL_MS = 500;
 const BASELINE_MS = 60_000;
 const KINDS = ['elicitation', 'roots', 'sampling', 'tasks'] as const;
 
-export class PinnedLists {
+export class PinnedLists implements HeldDefinitions {
   readonly #options: PinnedListsOptions;
   readonly #file: string | undefined;
   readonly #open = new BoundedMap<string, OpenListing>(MAX_OPEN);

@@ -25,7 +25,7 @@ const INTERNALS = ['_entries/internals'];
  */
 const CHUNKS = {
   start: /^(?:cli\/(?:compile-cache|dispatch|terminal\/print|signals)|kernel\/base\/collector)$/, // all of main
-  base: /^kernel\/(?!net\/)/, // `net` brings undici, and comes late
+  base: /^kernel\/(?!net\/|state\/redis-)/, // `net` brings undici, and Redis is for few: both come late
   wrap: /^(?:cli\/commands\/wrap\/wrap|mcp\/connect\/links\/inbox|mcp\/wire\/(?:paced-reader|sse))$/, // and what all links and ports share
   commands: /^mcp\/connect\/links\/stdio$/, // one of these two is loaded with it
   urls: /^mcp\/connect\/links\/streamable-http$/,

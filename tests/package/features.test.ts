@@ -1,4 +1,4 @@
-// A feature is a folder of src/gateway/features: whoever adds, changes or removes one should not have to look elsewhere.
+// A feature is a folder of src/gateway/features: it can be added, changed and removed there.
 import { describe, expect, it } from 'vitest';
 import { importsOf } from '../helpers/imports.ts';
 
@@ -20,8 +20,8 @@ const featureOf = (path: string): string | undefined => new RegExp(`^${FEATURES}
 
 const crossings = importsOf().filter(({ from, to }) => featureOf(to) && featureOf(from) !== featureOf(to));
 
-describe('a feature of the gateway', () => {
-  it('is imported by at most three files outside of the features, and by their lists', () => {
+describe('features', () => {
+  it('a feature is imported by at most three files outside of the features, and by their lists', () => {
     const users = new Map<string, Set<string>>();
     for (const { from, to } of crossings) {
       if (LISTS.includes(from) || featureOf(from)) continue;
@@ -34,7 +34,7 @@ describe('a feature of the gateway', () => {
     expect(shrunk).toEqual([]);
   });
 
-  it('uses other features in one direction', () => {
+  it('features use each other in one direction', () => {
     const uses = new Map<string, Set<string>>();
     for (const { from, to } of crossings) {
       const [user, used] = [featureOf(from), featureOf(to)!];

@@ -1,6 +1,6 @@
 // A connection to Redis, of a flow store or a state: loads ioredis on demand, checks how the server is configured, and runs scripts by their
 // digest. ioredis repeats a command after a broken connection; the scripts allow for that.
-import { createHash } from 'node:crypto';
+import { lazyCrypto } from '../crypto/lazy-crypto.ts';
 import type { Cluster, Redis, RedisOptions } from 'ioredis';
 import { GatewayError } from '../base/errors.ts';
 
@@ -127,7 +127,7 @@ function createRunner(
   const digests = new Map<string, string>();
   const digestOf = (script: string): string => {
     let digest = digests.get(script);
-    if (!digest) digests.set(script, (digest = createHash('sha1').update(script).digest('hex')));
+    if (!digest) digests.set(script, (digest = lazyCrypto().createHash('sha1').update(script).digest('hex')));
     return digest;
   };
   return async (script, keys, values) => {

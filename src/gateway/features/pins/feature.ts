@@ -49,7 +49,6 @@ export const pins = defineFeature<PinsFeatureOptions>({
           undo: () => {
             forAll = before;
           },
-          keep: () => {},
         };
       },
     };

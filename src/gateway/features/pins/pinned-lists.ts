@@ -4,7 +4,6 @@
 // 3. An accept by `parley pins` is noticed while something waits for it, and at the next use of it.
 // 4. If the file cannot be used, pins last as long as the process.
 import type { RecordAudit } from '../../../kernel/audit.ts';
-import type { ClientView } from '../../../kernel/exchange.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';

@@ -22,22 +22,22 @@ import {
 } from './body-environment.ts';
 import type { BodyEnvironment } from './body-environment.ts';
 import { createAsk } from './create-ask.ts';
+import type { CurrentRun } from './current-run.ts';
 import { EndNotice } from './end-notice.ts';
 import { ReplayQueue, toKeptEntry, matchEntry } from './match-answer.ts';
-import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
+import type { IncomingAnswer, IncomingEvent, RunInput, RunTurn } from './run-input.ts';
 import { findLostEffects, checkLostEffects, checkKind, checkPassedEffects, NO_EFFECTS } from './mismatch.ts';
 import { checkAwaited, toNestedError, withFlowName, withPlace, fromErrorEntry } from './misuse.ts';
 import { PendingAskTable, toKeyList } from './pending-ask.ts';
 import type { AskSpec, AskedStep, PendingStep, PendingAsk, OpenAsks, RunEnd, RunState } from './pending-ask.ts';
 import type { QuestionSpec } from './question-spec.ts';
-import type { RunInput, RunTurn } from './run-input.ts';
 import { StepsInFlight } from './steps-in-flight.ts';
 import { checkSpans } from './span-checks.ts';
 import { traceRun, installSyncChecks } from './unjournaled.ts';
 import type { UnjournaledAccess } from './unjournaled.ts';
 import { startWatchdog } from './watchdog.ts';
 
-export class BodyRun implements BodyEnvironment {
+export class BodyRun implements BodyEnvironment, CurrentRun {
   readonly input: RunInput;
   turn: RunTurn;
   /** The answers that the body received, by key. */
@@ -371,7 +371,7 @@ export class BodyRun implements BodyEnvironment {
     if (this.#outcome?.kind === 'ended')
       this.#outcome =
         checkLostEffects(this, []) ??
-        (this.#end.isGiven ? undefined : checkAwaited(this.#asked, this)) ??
+        (this.#end.isGiven ? undefined : checkAwaited(this.#asked, this.input.flow.name)) ??
         this.#outcome;
     if (this.#outcome) {
       this.#keepFinished();

@@ -18,14 +18,14 @@ import type { StepContext, StepOptions } from '../authoring/step.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { checkProgress, requireText } from './author-code.ts';
 import { toNumber, toUuid } from './body-environment.ts';
-import type { BodyRun } from './body-run.ts';
+import type { CurrentRun } from './current-run.ts';
 import type { AskedPerson, QuestionSpec, QuestionOptions } from './question-spec.ts';
 import { AskPromise } from './pending-ask.ts';
 import type { EventSpec } from './pending-ask.ts';
 import { MAX_PERSON_CHARS } from '../question/question.ts';
 import type { Kind } from '../question/question.ts';
 
-export function createAsk(run: BodyRun): Ask {
+export function createAsk(run: CurrentRun): Ask {
   return new RunAsk(run) as unknown as Ask;
 }
 
@@ -34,13 +34,13 @@ const MAX_OFFERED = 100;
 
 class RunAsk {
   /** Not private, since a test may wrap this object in its own. */
-  readonly run: BodyRun;
+  readonly run: CurrentRun;
   /** The prefix of every key, ending in a dot. */
   readonly scopes: string = '';
   /** The person who is asked; undefined for the caller. */
   readonly asked: AskedPerson | undefined = undefined;
 
-  constructor(run: BodyRun) {
+  constructor(run: CurrentRun) {
     this.run = run;
   }
 

@@ -5,46 +5,17 @@ import type { AskFailure } from '../authoring/ask-failure.ts';
 import { findAddressee } from '../fold.ts';
 import type { ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
-import type { AnswerEntry, AnswerSource, Via, EventEntry } from '../journal.ts';
+import type { AnswerEntry, AnswerSource, EventEntry } from '../journal.ts';
 import { checkAnswer } from '../question/check-answer.ts';
-import type { Complaint, Question } from '../question/question.ts';
+import type { Question } from '../question/question.ts';
 import { toMistake } from './author-code.ts';
-import type { BodyRun } from './body-run.ts';
+import type { CurrentRun } from './current-run.ts';
 import { toBrokenVersion } from './mismatch.ts';
 import { withAskedPlace } from './misuse.ts';
 import type { EventSpec, PendingAsk, PendingQuestion } from './pending-ask.ts';
 import { validateFlowAnswer, pinOf, toConsentPin } from './question-spec.ts';
 import type { QuestionSpec } from './question-spec.ts';
-
-/** An answer that has just arrived and is not in the journal yet. The run writes its verdict into it. */
-export interface IncomingAnswer {
-  t: 'in';
-  k: string;
-  a: number;
-  /** Who answered, if not the caller. */
-  who?: string | undefined;
-  v?: unknown;
-  no?: AskFailure | undefined;
-  src: AnswerSource;
-  via: Via;
-  at?: number | undefined;
-  meta?: Record<string, unknown> | undefined;
-  /** The question as it was asked. */
-  question?: Question | undefined;
-  /** It is a file or secret that is already in the store. */
-  stored?: boolean | undefined;
-  /** Set by the run. */
-  verdict?: 'accepted' | Complaint | undefined;
-}
-
-/** An event that has just arrived and is not in the journal yet. */
-export interface IncomingEvent {
-  t: 'arr';
-  k: string;
-  v: unknown;
-  /** Set by the run. */
-  verdict?: 'accepted' | Complaint | undefined;
-}
+import type { IncomingAnswer, IncomingEvent } from './run-input.ts';
 
 /** An answer or event that has just arrived. */
 type Fresh = IncomingAnswer | IncomingEvent;
@@ -56,7 +27,7 @@ type EventMatch = { value: unknown; entry?: EventEntry } | { error: Error; entry
 export function matchEntry(
   told: AnswerEntry | EventEntry | Fresh,
   pending: PendingAsk,
-  run: BodyRun,
+  run: CurrentRun,
 ): AnswerMatch | EventMatch | { broken: Error } | undefined {
   try {
     return told.t === 'evt' || told.t === 'arr'
@@ -73,7 +44,7 @@ export function matchEntry(
 function matchAnswer(
   told: AnswerEntry | IncomingAnswer,
   pending: PendingQuestion,
-  run: BodyRun,
+  run: CurrentRun,
 ): AnswerMatch | undefined {
   const found = told.t === 'ans' ? fitEntry(told, pending.spec, run) : fitIncoming(told, pending.spec, run);
   const wasPut = told.t === 'in' || told.ty !== PREFILLED;
@@ -81,7 +52,7 @@ function matchAnswer(
   return found;
 }
 
-function fitEntry(entry: AnswerEntry, spec: QuestionSpec, run: BodyRun): AnswerMatch | undefined {
+function fitEntry(entry: AnswerEntry, spec: QuestionSpec, run: CurrentRun): AnswerMatch | undefined {
   if (run.input.isTrusting) return { value: entry.v };
   if (entry.ty !== spec.kind && entry.ty !== PREFILLED) return undefined;
   if (spec.options.by === 'human' && !isHuman(entry.src)) return undefined;
@@ -105,7 +76,7 @@ function fitEntry(entry: AnswerEntry, spec: QuestionSpec, run: BodyRun): AnswerM
   return undefined;
 }
 
-function fitIncoming(incoming: IncomingAnswer, spec: QuestionSpec, run: BodyRun): AnswerMatch | undefined {
+function fitIncoming(incoming: IncomingAnswer, spec: QuestionSpec, run: CurrentRun): AnswerMatch | undefined {
   const { a, src, via, no } = incoming;
   const consent = toConsentPin(spec);
   if (consent !== undefined && incoming.question && incoming.question.consent !== consent) {
@@ -133,7 +104,7 @@ function fitIncoming(incoming: IncomingAnswer, spec: QuestionSpec, run: BodyRun)
   return { value: accepted.value, entry };
 }
 
-function check({ v, src, stored = false }: IncomingAnswer, spec: QuestionSpec, run: BodyRun) {
+function check({ v, src, stored = false }: IncomingAnswer, spec: QuestionSpec, run: CurrentRun) {
   if (spec.options.by === 'human' && !isHuman(src)) return { complaint: { error: 'Only the user can answer this' } };
   // A secret that failed its check was not sealed, so it must go no further.
   if (spec.options.secret && !stored) return { complaint: { error: 'Invalid format' } };
@@ -192,7 +163,7 @@ function isHuman(source: AnswerSource): boolean {
   return source === 'human' || source === 'ui';
 }
 
-function toLocalization({ input }: BodyRun) {
+function toLocalization({ input }: CurrentRun) {
   return { catalogue: input.flow.options.messages, locale: input.locale };
 }
 
@@ -200,7 +171,7 @@ function toLocalization({ input }: BodyRun) {
 function matchEvent(
   told: EventEntry | IncomingEvent,
   { spec, promise }: PendingAsk<EventSpec>,
-  run: BodyRun,
+  run: CurrentRun,
 ): EventMatch | undefined {
   if (told.t === 'arr' && promise.interest.isLost) {
     told.verdict = { error: 'It is no longer awaited' };

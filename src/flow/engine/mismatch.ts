@@ -5,8 +5,8 @@ import type { ReplayEntry } from '../fold.ts';
 import { PREFILLED } from '../journal.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { readThrown } from './author-code.ts';
-import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
-import type { BodyRun } from './body-run.ts';
+import type { IncomingAnswer, IncomingEvent } from './run-input.ts';
+import type { CurrentRun } from './current-run.ts';
 import { isMisuse } from './misuse.ts';
 import { JOURNAL_KINDS, toJournalKind } from './pending-ask.ts';
 import type { AskSpec, PendingStep } from './pending-ask.ts';
@@ -31,7 +31,7 @@ export function checkKind(
 export const NO_EFFECTS: readonly string[] = [];
 
 /** Effects that have begun, but that this run of the body has not reached. A session that ends undoes them, or reports that it cannot. */
-export function findLostEffects({ input: { folded }, steps }: BodyRun): readonly string[] {
+export function findLostEffects({ input: { folded }, steps }: CurrentRun): readonly string[] {
   if (folded.end !== undefined) return NO_EFFECTS;
   return [...folded.intents].flatMap(([key, { entry }]) => (entry.sleep || steps.has(key) ? [] : [key]));
 }
@@ -50,7 +50,7 @@ export function refuseLost(flow: AnyFlow, lost: readonly string[], instead: Pend
 
 /** Fails if an entry was written after an effect that the body has not reached: the body took another path. */
 export function checkPassedEffects(
-  run: BodyRun,
+  run: CurrentRun,
   told: ReplayEntry | IncomingAnswer | IncomingEvent,
 ): Failed | undefined {
   const { flow, folded } = run.input;
@@ -64,7 +64,7 @@ export function checkPassedEffects(
 }
 
 /** A lost effect must not run again under another key, nor be forgotten. */
-export function checkLostEffects(run: BodyRun, steps: PendingStep[]): Failed | undefined {
+export function checkLostEffects(run: CurrentRun, steps: PendingStep[]): Failed | undefined {
   const { flow, folded } = run.input;
   const isNew = ({ spec }: PendingStep) => spec.options.effect !== undefined && !folded.intents.has(spec.key);
   if (steps.length > 0 && !steps.some(isNew)) return undefined;

@@ -3,7 +3,6 @@ import { GatewayError, toReadable } from '../../kernel/base/errors.ts';
 import type { StepEntry } from '../journal.ts';
 import { readThrown } from './author-code.ts';
 import { authorLineOf, isPackageLine } from './author-line.ts';
-import type { BodyRun } from './body-run.ts';
 import { describeAsk } from './pending-ask.ts';
 import type { AskSpec, PendingStep, PendingAsk } from './pending-ask.ts';
 
@@ -91,13 +90,13 @@ export function isMisuse(error: unknown): error is GatewayError {
 /** Fails if the body never awaited something: an effect would be left half done, an answer unread. */
 export function checkAwaited(
   asked: readonly PendingAsk[],
-  { input: { flow } }: BodyRun,
+  flow: string,
 ): { kind: 'failed'; error: GatewayError } | undefined {
   const forgotten = asked.find(({ promise, spec }) => !promise.interest.isAwaited && spec.kind !== 'event');
   if (!forgotten) return undefined;
   const reason = `${describeAsk(forgotten.spec)} is never awaited`;
   const cause = places.get(forgotten);
-  return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { flow: flow.name, reason }, { cause }) };
+  return { kind: 'failed', error: new GatewayError('FLOW_MISUSED', { flow, reason }, { cause }) };
 }
 
 type Written = NonNullable<StepEntry['e']>;

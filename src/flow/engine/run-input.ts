@@ -1,9 +1,41 @@
 // The input of a run of a body: what stays the same for all its turns, and what comes with each.
 import type { AnyFlow } from '../define.ts';
 import type { FoldedJournal } from '../fold.ts';
-import type { IncomingAnswer, IncomingEvent } from './match-answer.ts';
 import type { QuestionSpec } from './question-spec.ts';
 import type { UnjournaledAccess } from './unjournaled.ts';
+import type { AskFailure } from '../authoring/ask-failure.ts';
+import type { AnswerSource, Via } from '../journal.ts';
+import type { Complaint, Question } from '../question/question.ts';
+
+/** An answer that has just arrived and is not in the journal yet. The run writes its verdict into it. */
+export interface IncomingAnswer {
+  t: 'in';
+  k: string;
+  a: number;
+  /** Who answered, if not the caller. */
+  who?: string | undefined;
+  v?: unknown;
+  no?: AskFailure | undefined;
+  src: AnswerSource;
+  via: Via;
+  at?: number | undefined;
+  meta?: Record<string, unknown> | undefined;
+  /** The question as it was asked. */
+  question?: Question | undefined;
+  /** It is a file or secret that is already in the store. */
+  stored?: boolean | undefined;
+  /** Set by the run. */
+  verdict?: 'accepted' | Complaint | undefined;
+}
+
+/** An event that has just arrived and is not in the journal yet. */
+export interface IncomingEvent {
+  t: 'arr';
+  k: string;
+  v: unknown;
+  /** Set by the run. */
+  verdict?: 'accepted' | Complaint | undefined;
+}
 
 /** What I/O outside of a step does: fail the session, log a warning, or nothing. */
 export type Checks = 'throw' | 'warn' | 'off';

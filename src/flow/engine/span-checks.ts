@@ -3,12 +3,12 @@
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { toMs, toSpanText } from '../authoring/span.ts';
 import type { Span } from '../authoring/span.ts';
-import type { BodyRun } from './body-run.ts';
+import type { CurrentRun } from './current-run.ts';
 import type { AskSpec, StepSpec } from './pending-ask.ts';
 import type { QuestionSpec } from './question-spec.ts';
 
 /** Throws FLOW_MISUSED. */
-export function checkSpans(spec: AskSpec, run: BodyRun): void {
+export function checkSpans(spec: AskSpec, run: CurrentRun): void {
   if (spec.kind === 'step') checkStep(spec, run);
   else if (spec.kind === 'sleep') checkWait(spec.key, spec.sleepMs, { what: 'the sleep', run });
   else if (spec.kind === 'event') checkWait(spec.key, spec.timeoutMs ?? 0, { what: 'the timeout of the event', run });
@@ -16,13 +16,13 @@ export function checkSpans(spec: AskSpec, run: BodyRun): void {
 }
 
 /** A wait begins now, and must end within the rest of the session. */
-function checkWait(key: string, ms: number, { what, run }: { what: string; run: BodyRun }): void {
+function checkWait(key: string, ms: number, { what, run }: { what: string; run: CurrentRun }): void {
   if (run.since(key) + ms <= (run.turn.deadline ?? Infinity)) return;
   throw tooLong(`${what} ${key}`, ms, run);
 }
 
 /** The timeout of a question extends the session up to its duration. */
-function checkQuestion({ key, options, person }: QuestionSpec, run: BodyRun): void {
+function checkQuestion({ key, options, person }: QuestionSpec, run: CurrentRun): void {
   const { timeout } = options;
   const timeoutMs = timeout === undefined ? undefined : toMs(timeout, `timeout of question ${key}`);
   const remindMs = person?.remindMs;
@@ -38,7 +38,7 @@ function checkQuestion({ key, options, person }: QuestionSpec, run: BodyRun): vo
   );
 }
 
-function checkStep({ key, options: { timeout, heartbeat, retry } }: StepSpec, run: BodyRun): void {
+function checkStep({ key, options: { timeout, heartbeat, retry } }: StepSpec, run: CurrentRun): void {
   if (timeout === undefined && heartbeat === undefined && retry === undefined) return;
   const { pause, maxPause, within } = retry ?? {};
   const spans: Record<string, Span | undefined> = {
@@ -55,11 +55,11 @@ function checkStep({ key, options: { timeout, heartbeat, retry } }: StepSpec, ru
 }
 
 /** How long the session may last in all; without an end for a run that belongs to none. */
-function durationOf({ turn, input }: BodyRun): number {
+function durationOf({ turn, input }: CurrentRun): number {
   return (turn.deadline ?? Infinity) - input.folded.start.ts;
 }
 
-function tooLong(what: string, ms: number, run: BodyRun): GatewayError {
+function tooLong(what: string, ms: number, run: CurrentRun): GatewayError {
   return misused(
     `${what} (${toSpanText(ms)}) is longer than its session may last (${toSpanText(durationOf(run))}); raise limits.duration of the flow`,
   );

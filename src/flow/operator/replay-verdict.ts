@@ -9,7 +9,7 @@ import { earlyEndOf, endReason } from '../header.ts';
 import type { Header } from '../journal.ts';
 import type { Question } from '../question/question.ts';
 import { migrateJournal } from '../session/values/load-session.ts';
-import { buildQuestions } from '../engine/question-spec.ts';
+import { buildQuestions } from '../engine/build-questions.ts';
 import { findUndoable } from '../session/turn/undo-effects.ts';
 import type { StoredSession } from '../store/store.ts';
 

@@ -5,7 +5,7 @@ import { GatewayError } from '../../kernel/base/errors.ts';
 import { toDurationMs } from '../define.ts';
 import type { AnyFlow } from '../define.ts';
 import { BodyRun } from '../engine/body-run.ts';
-import { buildQuestions } from '../engine/question-spec.ts';
+import { buildQuestions } from '../engine/build-questions.ts';
 import { fold } from '../fold.ts';
 import { waitsForPeopleOrEvents, toOwner, isEnded } from '../header.ts';
 import type { Header } from '../journal.ts';

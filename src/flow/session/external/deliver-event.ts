@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import type { IncomingEvent } from '../../engine/match-answer.ts';
+import type { IncomingEvent } from '../../engine/run-input.ts';
 import { isEnded, isAtRest } from '../../header.ts';
 import type { JournalEntry, EventEntry, Header } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';

@@ -1,9 +1,9 @@
 // A session that one process holds while another gets something for it. The other process validates an answer or event with a run of the body,
 // appends it to the journal, and leaves the rest of the turn to the holder. So the journal has everything in order of arrival.
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import type { IncomingAnswer } from '../../engine/run-input.ts';
 import type { RunState } from '../../engine/pending-ask.ts';
-import { buildQuestions } from '../../engine/question-spec.ts';
+import { buildQuestions } from '../../engine/build-questions.ts';
 import { isAtRest, callerQuestions, earlyEndOf, isEnded, nextDeadline, nextNoticeAt } from '../../header.ts';
 import type { JournalEntry, Header } from '../../journal.ts';
 import type { Complaint, Question } from '../../question/question.ts';

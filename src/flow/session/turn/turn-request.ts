@@ -1,6 +1,6 @@
 // What a turn is for, and what it needs of the sessions around it. Calls go one way: requests begin turns, and a turn tells its host only what has happened.
 import type { AnyFlow } from '../../define.ts';
-import type { IncomingEvent, IncomingAnswer } from '../../engine/match-answer.ts';
+import type { IncomingEvent, IncomingAnswer } from '../../engine/run-input.ts';
 import type { QuestionSpec } from '../../engine/question-spec.ts';
 import type { Header, EarlyEnd, JournalEntry } from '../../journal.ts';
 import type { StoredSession } from '../../store/store.ts';

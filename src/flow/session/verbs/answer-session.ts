@@ -1,6 +1,6 @@
 // Answers a session: for a request of its client, and for what answers without one, such as a timeout or an operator.
 import type { AnyFlow } from '../../define.ts';
-import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import type { IncomingAnswer } from '../../engine/run-input.ts';
 import { callerQuestions, isIdle } from '../../header.ts';
 import type { Header } from '../../journal.ts';
 import type { SessionChange, StoredSession } from '../../store/store.ts';

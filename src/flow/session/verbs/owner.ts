@@ -7,7 +7,7 @@ import type { Question } from '../../question/question.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { ContinueRequest } from '../context/requests.ts';
 import { toUnaskedEntry } from '../../engine/match-answer.ts';
-import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import type { IncomingAnswer } from '../../engine/run-input.ts';
 import { toMaxPrompts, tooManyPrompts, toVerdicts } from '../turn/turn-changes.ts';
 import type { SessionContext } from '../context/session-context.ts';
 import type { Turn } from '../turn/turn.ts';

@@ -5,7 +5,7 @@ import { transition } from '../../../mcp/flow/flow-states.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { shorten } from '../../../kernel/base/visible.ts';
 import type { AnyFlow } from '../../define.ts';
-import type { IncomingAnswer } from '../../engine/match-answer.ts';
+import type { IncomingAnswer } from '../../engine/run-input.ts';
 import { isEnded, isOwner, callerQuestions, questionsFor, findAnswerer, hasOverdue } from '../../header.ts';
 import type { AnswerEntry, JournalEntry, Header } from '../../journal.ts';
 import { checkAnswer } from '../../question/check-answer.ts';

@@ -3,7 +3,7 @@
 // changes. After every turn the log must repeat that of the turn before, in the same order, before anything new.
 import { flow } from '../../src/flow/define.ts';
 import { BodyRun } from '../../src/flow/engine/body-run.ts';
-import type { IncomingAnswer } from '../../src/flow/engine/incoming.ts';
+import type { IncomingAnswer } from '../../src/flow/engine/run-input.ts';
 import type { PendingStep } from '../../src/flow/engine/pending-ask.ts';
 import { fold } from '../../src/flow/fold.ts';
 import type { JournalEntry, StepEntry } from '../../src/flow/journal.ts';

@@ -17,9 +17,7 @@ const CIRCLES: readonly (readonly string[])[] = [
     'src/mcp/eras/stateless/results.ts',
     'src/mcp/eras/stateless/stateless-exchange.ts',
   ],
-  ['src/mcp/eras/speak/send-again.ts', 'src/mcp/eras/speak/server-dialect.ts', 'src/mcp/eras/speak/wire-request.ts'],
   ['src/mcp/eras/stateless/stateless-server-dialect.ts', 'src/mcp/eras/stateless/subscription-stream.ts'],
-  ['src/mcp/eras/stateless/listen.ts', 'src/mcp/eras/stateless/serve-stateless.ts'],
 ];
 
 it('files of src import each other in no circle, by value or by type', () => {

@@ -19,7 +19,7 @@ import type { Log } from '../../kernel/base/log.ts';
 import { viaFrom } from '../../kernel/base/via.ts';
 import { toClientCapabilities } from '../eras/speak/client-capabilities.ts';
 import { AGAIN, sendAgain } from '../eras/speak/send-again.ts';
-import type { Remedy } from '../eras/speak/send-again.ts';
+import type { Remedy } from '../eras/speak/remedy.ts';
 import type { ServerDialect } from '../eras/speak/server-dialect.ts';
 import { ALL_REVISIONS, toOnlyRevision } from '../eras/revisions.ts';
 import { STATELESS } from '../eras/stateless/revisions.ts';

@@ -9,7 +9,7 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import { answerAsk } from '../ask.ts';
 import { plainError } from '../plain-error.ts';
 import { sendRequest } from '../speak/send-again.ts';
-import type { Remedy } from '../speak/send-again.ts';
+import type { Remedy } from '../speak/remedy.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
 import { toWireRequest } from '../speak/wire-request.ts';
 import { fromInvocation } from './invocation.ts';

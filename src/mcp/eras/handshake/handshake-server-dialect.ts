@@ -27,7 +27,7 @@ import { plainError } from '../plain-error.ts';
 import { featuresOf } from './features.ts';
 import { readChange } from '../notifications.ts';
 import { sendRequest } from '../speak/send-again.ts';
-import type { Remedy } from '../speak/send-again.ts';
+import type { Remedy } from '../speak/remedy.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
 import { WireRequest } from '../speak/wire-request.ts';
 import { fromTask } from './results.ts';

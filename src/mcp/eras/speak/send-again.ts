@@ -11,9 +11,6 @@ import type { WireRequest } from './wire-request.ts';
 /** The cause of a failure was put right. */
 export const AGAIN: unique symbol = Symbol('again');
 
-/** What may be put right before a request is sent again. `earlier` has the failures of the same call that were put right before. */
-export type Remedy = (thrown: unknown, earlier: readonly unknown[]) => Promise<boolean>;
-
 interface RepeatableCall<T> {
   /** The cancel of the caller, also while nothing is in flight. */
   signal: Abortable | undefined;

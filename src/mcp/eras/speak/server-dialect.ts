@@ -4,7 +4,7 @@ import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage }
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { OutgoingCall, SubscribeOptions, Sender, ServerView } from '../../../kernel/server-view.ts';
 import type { Log } from '../../../kernel/base/log.ts';
-import type { Remedy } from './send-again.ts';
+import type { Remedy } from './remedy.ts';
 import type { WireForm, WireRequest } from './wire-request.ts';
 
 export interface Wire {

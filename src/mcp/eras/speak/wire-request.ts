@@ -11,7 +11,7 @@ import type { OutgoingCall, RequestTracker, SentRequest } from '../../../kernel/
 import type { Abortable, Cancellation } from '../../../kernel/base/cancellation.ts';
 import { DeadlineItem } from '../../../kernel/base/clock.ts';
 import { toServerError } from '../../../kernel/base/errors.ts';
-import type { Remedy } from './send-again.ts';
+import type { Remedy } from './remedy.ts';
 
 /** What a request does while it waits. */
 interface RequestOwner {

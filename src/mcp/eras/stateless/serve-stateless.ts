@@ -32,19 +32,13 @@ import { openState, sealState } from './request-state.ts';
 import type { SuspendedState } from './request-state.ts';
 import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
+import type { RunningRequest } from './running-request.ts';
 
 interface StatelessCaller {
   principal: string;
   from?: ClientConnection | undefined;
   /** Present on HTTP; the body must match them. */
   headers?: Headers | undefined;
-}
-
-/** A request in flight, as its connection tracks it. */
-export interface RunningRequest {
-  /** A stream that does not end on its own. */
-  readonly endless?: boolean;
-  cancel(reason?: unknown): void;
 }
 
 /** Methods that this era has removed or never had. */

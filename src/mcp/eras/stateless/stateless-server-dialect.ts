@@ -13,7 +13,7 @@ import { pages } from '../../../kernel/pages.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { readChange } from '../notifications.ts';
 import { sendRequest } from '../speak/send-again.ts';
-import type { Remedy } from '../speak/send-again.ts';
+import type { Remedy } from '../speak/remedy.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
 import { WireRequest } from '../speak/wire-request.ts';
 import { answerQuestions, asksHuman, toSuspension, whyNotAnswerable, withAnswers } from './answer-questions.ts';

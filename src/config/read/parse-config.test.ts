@@ -59,6 +59,7 @@ describe('JSON', () => {
     ['{ "a": 1', 'the file ends before its "}"', 9],
     ['{ "a": 1,', 'the file ends before its "}"', 10],
     ['{} {}', 'something follows the end of the object', 4],
+    ['{ "a": {} } x', 'something follows the end of the object', 13],
     [`${'{ "a": '.repeat(70)}1${'}'.repeat(70)}`, 'this is nested too deep', 456],
     ['['.repeat(100_000), 'this is nested too deep', 1],
     ['{ /* "a": 1 }', 'this comment has no end', 3],

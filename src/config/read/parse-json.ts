@@ -71,7 +71,9 @@ function toSyntaxError(jsonc: typeof Jsonc, { error, offset }: ParseError, text:
   const at = (message: string, hint: string, from = offset): ConfigSyntaxError =>
     new ConfigSyntaxError(from, message, hint);
   const name = jsonc.printParseErrorCode(error);
-  switch (name === 'InvalidSymbol' && isAtPropertyKey ? 'PropertyNameExpected' : name) {
+  // Behind the last brace, too, the parser says that a key could be here.
+  const atKey = path.length === 0 ? 'EndOfFileExpected' : 'PropertyNameExpected';
+  switch (name === 'InvalidSymbol' && isAtPropertyKey ? atKey : name) {
     case 'PropertyNameExpected':
       if (offset === text.length) return notClosed(offset, '}');
       return at('a key is missing here', 'Write keys in double quotes: "key": value.');

@@ -1,5 +1,7 @@
 // What a gateway is made with if its options do not say.
 import type { Implementation } from '@modelcontextprotocol/client';
+import type { RecordAudit } from '../kernel/audit.ts';
+import { toStrictCallback } from '../kernel/base/author-callback.ts';
 import { systemClock } from '../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
 import { toSafeLog } from '../kernel/base/log.ts';
@@ -26,9 +28,16 @@ export function infoOf({ name = 'mcp-parley', version = ownVersion() }: GatewayO
   return { name, version };
 }
 
-/** Who may call; undefined: everybody. `base`: the URL of the pages. */
-export function toLogin(options: CompleteOptions, base: () => Promise<string | undefined>): Login | undefined {
-  const { log, clock, sealer, audit, auth, state } = options;
+/**
+ * Who may call; undefined: everybody. `base`: the URL of the pages. A login that the audit sink cannot take does not happen, so it gets the sink
+ * as it was given.
+ */
+export function toLogin(
+  options: CompleteOptions,
+  { base, audit: given }: { base: () => Promise<string | undefined>; audit: RecordAudit | undefined },
+): Login | undefined {
+  const { log, clock, sealer, auth, state } = options;
+  const audit = given && toStrictCallback(given, 'audit', log);
   const neededScopes = neededScopesOf(auth?.toolScopes);
   return createLogin(options, { log, clock, audit, state, loadFrontPages, visitors: { sealer, base }, neededScopes });
 }

@@ -72,7 +72,10 @@ export class Gateway {
     const { log, clock, sealer, audit } = options;
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#groups = options.groups ?? {};
-    const login = (this.#login = toLogin(options, () => this.#people.pageEndpoint.address()));
+    const login = (this.#login = toLogin(options, {
+      base: () => this.#people.pageEndpoint.address(),
+      audit: given.audit,
+    }));
     const asking = { log, clock, sealer, login, audit };
     this.#people = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
     this.#features = new FeatureSet(options, {

@@ -1,6 +1,7 @@
 // The features of one gateway, in their order.
 import type { HttpHandler } from '../kernel/base/http.ts';
 import type { Log } from '../kernel/base/log.ts';
+import type { Family } from '../kernel/base/metric.ts';
 import type { Step } from '../kernel/step.ts';
 import type { Layer } from '../kernel/target.ts';
 import { onlyListed } from './chain/map-names.ts';
@@ -74,6 +75,10 @@ export class FeatureSet {
       string,
       HttpHandler
     >;
+  }
+
+  get metrics(): Family[] {
+    return this.#features.flatMap((feature) => feature.metrics?.() ?? []);
   }
 
   get openPages(): Record<string, HttpHandler> {

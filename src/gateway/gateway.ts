@@ -233,6 +233,7 @@ export class Gateway {
   get #view(): GatewayView {
     const [members, names, fronts, people] = [() => this.#members, this.#names, () => this.#fronts, () => this.#people];
     const doors = (): Doors => this.#doors;
+    const features = (): FeatureSet => this.#features;
     return {
       get members() {
         return members().list;
@@ -242,6 +243,9 @@ export class Gateway {
       },
       get parked() {
         return fronts().parked + people().waiting;
+      },
+      get metrics() {
+        return features().metrics;
       },
       get isStopping() {
         return doors().isStopping;

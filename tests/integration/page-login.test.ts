@@ -281,8 +281,10 @@ test('codes that are no good are not all sent to the issuer', async () => {
   const ada = company.browserOf('ada');
   const begun = await ada.press(await ada.open(`${company.base}/ask`), 'login', {}, `${company.base}/`);
   const bad = begun.url.replace(/code=[^&]+/, 'code=bad');
+  const begunAt = performance.now();
   for (let tries = 0; tries < 70; tries++) expect((await ada.open(bad)).status).toBe(400);
-  expect(company.tokenRequests()).toBeLessThanOrEqual(61);
+  const refilled = Math.ceil((performance.now() - begunAt) / 1000); // one more in each second
+  expect(company.tokenRequests()).toBeLessThanOrEqual(Math.min(69, 61 + refilled));
 });
 
 test('a caller with a key is not answered for by a login', async () => {

@@ -61,6 +61,21 @@ describe('a caller', () => {
     expect(refusals(await times(3, call))).toBe(0);
   });
 
+  test('is counted when a rate refuses it, in a metric by the rate, which goes on when rates change', async () => {
+    await using gateway = await withRate({ perCaller: '1/h' }, { observe: { metrics: true } });
+    const metrics = async () => (await (await fetch(gateway.url.replace(/mcp$/, 'metrics'))).text()).split('\n');
+    const refused = async () => (await metrics()).filter((line) => line.startsWith('parley_rate_refusals_total'));
+    expect(await refused()).toEqual([]);
+    await times(3, () => callFrom('127.0.0.2', gateway.url));
+    expect(await refused()).toEqual(['parley_rate_refusals_total{limit="rate.perCaller"} 2']);
+    gateway.gateway.update({ rate: { tools: { 'one*': '1/h' } } });
+    await times(2, () => callFrom('127.0.0.2', gateway.url));
+    expect(await refused()).toEqual([
+      'parley_rate_refusals_total{limit="rate.perCaller"} 2',
+      'parley_rate_refusals_total{limit="rate.tools.one*"} 1',
+    ]);
+  });
+
   test('gets no further allowance by new sessions, other paths, the other era or a WebSocket', async () => {
     await using gateway = await withRate({ perCaller: '6/h' });
     const { url } = gateway;

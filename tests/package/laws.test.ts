@@ -85,3 +85,20 @@ function circlesOf(imports: readonly (readonly [from: string, to: string])[]): s
   }
   return [...circles.values()].toSorted((a, b) => (a[0]! < b[0]! ? -1 : 1));
 }
+
+it('createServer loads nothing of the gateway and no page until a page is opened', () => {
+  const loaded = loadedWith('src/sdk/server/create-server.ts');
+  expect(loaded.size).toBeGreaterThan(50);
+  expect([...loaded].filter((file) => /^src\/(?:gateway|people\/page)\//.test(file))).toEqual([]);
+});
+
+/** The file, and all that it imports by value. */
+function loadedWith(file: string, loaded = new Set<string>()): ReadonlySet<string> {
+  if (loaded.has(file)) return loaded;
+  loaded.add(file);
+  for (const [, kind, names = '', to = ''] of read(file).matchAll(/^(import|export) ([^;]*?)from '(\.[^']+)'/gm)) {
+    const isOfTypes = /^type\b/.test(names) || /^\{(?:\s*type \w+(?: as \w+)?,?)+\s*\}/.test(names);
+    if (kind && !isOfTypes) loadedWith(posix.join(posix.dirname(file), to), loaded);
+  }
+  return loaded;
+}

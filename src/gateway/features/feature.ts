@@ -5,6 +5,7 @@ import type { HttpHandler } from '../../kernel/base/http.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import type { Log } from '../../kernel/base/log.ts';
+import type { Family } from '../../kernel/base/metric.ts';
 import type { Sealer } from '../../kernel/crypto/seal.ts';
 import type { Step } from '../../kernel/step.ts';
 import type { Layer } from '../../kernel/target.ts';
@@ -39,6 +40,8 @@ export interface GatewayView {
   readonly servers: readonly string[];
   /** Calls that wait for an answer of their user. */
   readonly parked: number;
+  /** What its features count themselves. */
+  readonly metrics: readonly Family[];
   /** Whether it finishes its last calls. */
   readonly isStopping: boolean;
 }
@@ -91,6 +94,8 @@ export interface Feature {
   target?(server: OpenedServer, open: OpenServer): ServerTarget | undefined;
   /** Pages of a port. `isPrivate`: only programs of this machine reach it. */
   pages?(isPrivate: boolean): Readonly<Record<string, HttpHandler>>;
+  /** What it counts, for `/metrics`; read when somebody looks. */
+  metrics?(): readonly Family[];
   /** Pages whose URL is enough to open them. */
   readonly openPages?: Readonly<Record<string, HttpHandler>> | undefined;
   /** Rejects if it cannot do what it is there for; nobody is served before. */

@@ -25,12 +25,12 @@ export const observe = defineFeature<ObserveFeatureOptions>({
   },
 });
 
-function toState({ members, parked, isStopping }: GatewayView): GatewayState {
+function toState({ members, parked, isStopping, metrics }: GatewayView): GatewayState {
   const servers = members.map(({ name, target, settings = {} }) => ({
     name,
     target,
     state: isServerTarget(target) ? target.status.state : ('ready' as const),
     isEager: (settings as { start?: string }).start === 'eager',
   }));
-  return { servers, parked, isStopping, families: () => serverFamilies(members) };
+  return { servers, parked, isStopping, families: async () => [...metrics, ...(await serverFamilies(members))] };
 }

@@ -19,6 +19,7 @@ export const rate = defineFeature<RateFeatureOptions>({
     const limits = new RateLimits(options, clock);
     return {
       layer: limits.layer,
+      metrics: () => [limits.refusals.family],
       member: (member) => limits.member(member),
       goesByName: (members) => hasToolRates(limits.options, members),
       update(next: RateFeatureOptions) {

@@ -17,6 +17,7 @@ import { toNameRule } from '../../matching/name-rule.ts';
 import type { NameRule } from '../../matching/name-rule.ts';
 import type { Member } from '../../router/member.ts';
 import type { Checkpoint } from '../feature.ts';
+import { Refusals } from './refusals.ts';
 
 /** Rates such as `10/s`, `60/min`, `1000/h` or `5000/day`. */
 export interface RateOptions {
@@ -47,6 +48,7 @@ export class RateLimits {
   /** They stay when a gateway's servers or steps are replaced. */
   #servers = new Map<string, RatedMember>();
   #perCaller: ConfiguredRate | undefined;
+  readonly refusals = new Refusals();
   /** Counts the requests of callers. */
   readonly layer: Layer = (next) => new CallerRate(next, () => this.#perCaller);
 
@@ -78,7 +80,7 @@ export class RateLimits {
 
   #toPerCaller({ perCaller }: RateOptions): ConfiguredRate | undefined {
     if (perCaller === undefined) return undefined;
-    return new ConfiguredRate(perCaller, 'rate.perCaller', { what: 'this gateway', clock: this.#clock });
+    return new ConfiguredRate(perCaller, 'rate.perCaller', this.#around('this gateway'));
   }
 
   /** The member as it is, if there are no rates for it. */
@@ -95,18 +97,22 @@ export class RateLimits {
 
   #create(server: string, own: RateOptions = {}): ServerRates | undefined {
     const place = `servers.${server}.rate`;
-    const at = (what: string) => ({ what, clock: this.#clock });
     const perServer = own.perServer ?? this.#options.perServer;
-    const total = perServer && new ConfiguredRate(perServer, `${own.perServer ? place : 'rate'}.perServer`, at(server));
-    const caller = own.perCaller && new ConfiguredRate(own.perCaller, `${place}.perCaller`, at(server));
+    const total =
+      perServer && new ConfiguredRate(perServer, `${own.perServer ? place : 'rate'}.perServer`, this.#around(server));
+    const caller = own.perCaller && new ConfiguredRate(own.perCaller, `${place}.perCaller`, this.#around(server));
     const tools = [...this.#tools(own, place), ...this.#tools(this.#options, 'rate')];
     return total || caller || tools.length > 0 ? new ServerRates({ server, total, caller, tools }) : undefined;
+  }
+
+  #around(what: string): RateContext {
+    return { what, clock: this.#clock, refusals: this.refusals };
   }
 
   #tools({ tools = {} }: RateOptions, place: string): ToolRate[] {
     return Object.entries(tools).map(([glob, rate]) => ({
       isMeant: toNameRule([glob]),
-      rate: new ConfiguredRate(rate, `${place}.tools.${glob}`, { what: glob, clock: this.#clock }),
+      rate: new ConfiguredRate(rate, `${place}.tools.${glob}`, this.#around(glob)),
     }));
   }
 }
@@ -200,22 +206,33 @@ class ServerRates {
   }
 }
 
+interface RateContext {
+  /** What it limits, for the error. */
+  what: string;
+  clock: Clock;
+  refusals: Refusals;
+}
+
 /** One configured rate. */
 class ConfiguredRate {
   readonly #limiter: RateLimiter;
   readonly #about: { what: string; rate: string; limit: string };
+  readonly #refusals: Refusals;
 
   /** `option` is where it is configured. */
-  constructor(rate: string, option: string, { what, clock }: { what: string; clock: Clock }) {
+  constructor(rate: string, option: string, { what, clock, refusals }: RateContext) {
     const read = readRate(rate);
     if (!read) throw new GatewayError('BAD_OPTION', { option, reason: 'it must be a rate such as "60/min"' });
     this.#limiter = new RateLimiter(read, clock);
     this.#about = { what, rate, limit: option };
+    this.#refusals = refusals;
   }
 
   check(key: string): void {
     const retryAfterMs = this.#limiter.waitMs(key);
-    if (retryAfterMs > 0) throw new GatewayError('RATE_LIMITED', { ...this.#about, retryAfterMs });
+    if (retryAfterMs <= 0) return;
+    this.#refusals.add(this.#about.limit);
+    throw new GatewayError('RATE_LIMITED', { ...this.#about, retryAfterMs });
   }
 
   count(key: string): void {

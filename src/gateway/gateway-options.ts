@@ -10,7 +10,7 @@ import type { ServeContextOptions } from '../mcp/eras/serve/serve-context.ts';
 import type { AuthOptions } from '../mcp/listen/auth/auth-options.ts';
 import type { EndpointOptions } from '../mcp/listen/http/http-endpoint.ts';
 import type { HumanChannelOptions } from '../people/human-channel.ts';
-import type { FeatureOptions } from './features/index.ts';
+import type { FeatureOptions, LiveFeatureOptions } from './features/index.ts';
 import type { NamingMode } from './router/public-names.ts';
 import type { ServerEntry, ServerSettings } from './server-entry.ts';
 
@@ -42,7 +42,7 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
 }
 
 /** Options of features that can be replaced while clients are connected; undefined: their default. */
-export type FeatureChanges = Partial<Pick<GatewayOptions, 'rules' | 'rate' | 'pins'>>;
+export type FeatureChanges = LiveFeatureOptions;
 
 /** What can be replaced while clients are connected. */
 export type GatewayChanges = Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots'>> &

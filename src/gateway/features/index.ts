@@ -46,3 +46,6 @@ export interface FeatureOptions
 
 /** The settings of one server that features read. */
 export interface FeatureSettings extends AccountSettings, PinSettings, RateSettings, RulesSettings, ToolSettings {}
+
+/** Options that can be replaced while clients are connected: those of features that have `update`. */
+export interface LiveFeatureOptions extends PinsFeatureOptions, RateFeatureOptions, RulesFeatureOptions {}

@@ -1,0 +1,200 @@
+// What a person does to add or remove something, as edits of the tree: files that are written, texts that are inserted before others, folders and
+// lines that go.
+
+const FEATURES = 'src/gateway/features';
+
+export const PROOFS = [
+  {
+    name: 'add a step',
+    most: 4,
+    write: {
+      [`${FEATURES}/whisper/whisper.ts`]: `// Says everything in lower case.
+import type { Step } from '../../../kernel/step.ts';
+import { CALL_TOOL } from '../../../kernel/methods.ts';
+import { withDefaults } from '../../chain/step-options.ts';
+import { respond } from '../../chain/outcome.ts';
+
+export function whisper(options: { isOn?: boolean | undefined } = {}): Step {
+  const { isOn } = withDefaults('whisper', options, { isOn: true });
+  return {
+    name: 'whisper',
+    methods: [CALL_TOOL],
+    async handle(_exchange, next) {
+      const outcome = await next();
+      return isOn ? respond(JSON.parse(JSON.stringify(outcome.result).toLowerCase())) : outcome;
+    },
+  };
+}
+`,
+    },
+    insert: [
+      [`${FEATURES}/step-order.ts`, 'import { timeout }', "import { whisper } from './whisper/whisper.ts';\n"],
+      [
+        `${FEATURES}/step-order.ts`,
+        '  builtIn(timeout,',
+        "  builtIn(whisper, 'as near to the server as it can be'),\n",
+      ],
+      [
+        'src/_entries/middleware.ts',
+        'export { timeout }',
+        "export { whisper } from '../gateway/features/whisper/whisper.ts';\n",
+      ],
+    ],
+  },
+  {
+    name: 'add a feature with a layer, a key of the configuration, a page and a metric',
+    most: 4,
+    folder: `${FEATURES}/quiet`,
+    write: {
+      [`${FEATURES}/quiet/feature.ts`]: `// Refuses calls while it is quiet.
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { CALL_TOOL } from '../../../kernel/methods.ts';
+import { ObservedLayer } from '../../../kernel/target.ts';
+import { defineFeature } from '../feature.ts';
+
+export interface QuietOptions {
+  /** Refuses all calls of tools. */
+  quiet?: boolean | undefined;
+}
+
+export const quiet = defineFeature<QuietOptions>({
+  name: 'quiet',
+  create({ quiet: isQuiet = false }) {
+    let refused = 0;
+    return {
+      layer: (next) =>
+        new ObservedLayer(next, (exchange, handle) => {
+          if (!isQuiet || exchange.method !== CALL_TOOL) return handle(exchange);
+          refused++;
+          throw new GatewayError('RATE_LIMITED', { what: 'quiet', rate: '0', limit: 'quiet', retryAfterMs: 1000 });
+        }),
+      pages: () => ({ '/quiet': (_request, response) => void response.writeHead(200).end(String(isQuiet)) }),
+      metrics: () => [
+        { name: 'quiet_total', help: 'Refused calls.', type: 'counter', samples: [{ labels: {}, value: refused }] },
+      ],
+      update(next: QuietOptions) {
+        if ('quiet' in next) isQuiet = next.quiet ?? false;
+        return undefined;
+      },
+    };
+  },
+});
+`,
+      [`${FEATURES}/quiet/config.ts`]: `import { defineKey } from '../../../kernel/config/config-key.ts';
+import { flag } from '../../../kernel/config/shape.ts';
+
+export const quietKey = defineKey({
+  shape: flag('true: all calls of tools are refused. Default: false.'),
+  normalize: (input) => input,
+  apply: 'restart',
+  quiet: [],
+});
+`,
+      [`${FEATURES}/quiet/quiet.test.ts`]: `import { expect, it } from 'vitest';
+import { normalizeConfig } from '../../../config/normalize-config.ts';
+import { createServer } from '../../../sdk/server/create-server.ts';
+import { createGateway } from '../../gateway.ts';
+
+it('a feature that was added in one folder refuses, has its page, its metric and its key', async () => {
+  const desk = createServer({ name: 'desk', version: '1' });
+  desk.tool('say', {}, () => 'said');
+  const { quiet } = normalizeConfig({ servers: {}, quiet: true }, '/') as { quiet?: boolean };
+  const gateway = createGateway({ servers: { desk }, quiet, observe: { metrics: true } });
+  const { port } = await gateway.listen({ port: 0 });
+  const page = async (path: string) => (await fetch(\`http://127.0.0.1:\${port}\${path}\`)).text();
+  await expect(gateway.callTool('desk__say')).resolves.toMatchObject({ content: [{ text: 'said' }] });
+  const call = { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } } };
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const opened = await fetch(\`http://127.0.0.1:\${port}/mcp\`, { method: 'POST', headers, body: JSON.stringify(call) });
+  const session = { ...headers, 'mcp-session-id': opened.headers.get('mcp-session-id')! };
+  await opened.text();
+  const said = await fetch(\`http://127.0.0.1:\${port}/mcp\`, { method: 'POST', headers: session, body: JSON.stringify({ jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'desk__say', arguments: {} } }) });
+  expect(await said.text()).toContain('quiet');
+  expect(await page('/quiet')).toBe('true');
+  expect(await page('/metrics')).toContain('quiet_total 1');
+  await gateway.close();
+});
+`,
+    },
+    insert: [
+      [
+        `${FEATURES}/index.ts`,
+        'import { scopes }',
+        "import { quiet } from './quiet/feature.ts';\nimport type { QuietOptions } from './quiet/feature.ts';\n",
+      ],
+      [`${FEATURES}/index.ts`, '  rate, //', '  quiet, // before anything else is asked\n'],
+      [`${FEATURES}/index.ts`, '    RateFeatureOptions,', '    QuietOptions,\n'],
+      [`${FEATURES}/config.ts`, 'import { rateKey', "import { quietKey } from './quiet/config.ts';\n"],
+      [`${FEATURES}/config.ts`, 'export const FEATURE_KEYS = {', '', 'export const FEATURE_KEYS = { quiet: quietKey,'],
+    ],
+    test: `${FEATURES}/quiet/quiet.test.ts`,
+  },
+  {
+    name: 'add a method of the protocol',
+    most: 5,
+    write: {
+      'src/gateway/made-up-method.test.ts': `import { expect, it } from 'vitest';
+import type { AuditEvent } from '../kernel/audit.ts';
+import { createServer } from '../sdk/server/create-server.ts';
+import { testGateway } from '../testing/test-gateway.ts';
+
+function library(name: string) {
+  const server = createServer({ name, version: '1' });
+  for (const prompt of ['poem', 'secret']) server.prompt(prompt, {}, () => prompt);
+  return server;
+}
+
+it('a made-up method with one row is routed by name, judged, rated and recorded like its kind', async () => {
+  const events: AuditEvent[] = [];
+  const servers = { one: library('one'), two: library('two') };
+  const rules = [{ prompt: 'secret', effect: 'deny' as const }];
+  await using tested = await testGateway({ servers, rules, rate: { perServer: '2/h' }, audit: (event) => events.push(event) });
+  const preview = (name: string) => tested.client.request('prompts/preview', { name });
+  expect(await preview('two__poem')).toMatchObject({ messages: [{ content: { text: 'poem' } }] });
+  await expect(preview('two__secret')).rejects.toThrow('A rule of the gateway forbids');
+  await preview('two__poem');
+  await expect(preview('two__poem')).rejects.toThrow('2/h');
+  expect(events.map(({ method, name, outcome }) => [method, name, outcome])).toEqual([
+    ['prompts/preview', 'poem', 'ok'],
+    ['prompts/preview', 'secret', 'FORBIDDEN_BY_RULE'],
+    ['prompts/preview', 'poem', 'ok'],
+    ['prompts/preview', 'poem', 'RATE_LIMITED'],
+  ]);
+});
+`,
+    },
+    insert: [
+      ['src/kernel/methods.ts', 'export const LIST_RESOURCES =', "export const PREVIEW_PROMPT = 'prompts/preview';\n"],
+      [
+        'src/kernel/methods.ts',
+        '  [LIST_RESOURCES]: {',
+        "  [PREVIEW_PROMPT]: { ...use, area: 'prompts', named: 'name', content: 'prompt', safe: true },\n",
+      ],
+      ['src/sdk/server/server.ts', '  READ_RESOURCE,\n', '  PREVIEW_PROMPT,\n'],
+      [
+        'src/sdk/server/server.ts',
+        '        [GET_PROMPT]: (exchange)',
+        '        [PREVIEW_PROMPT]: (exchange) => prompts.get(exchange),\n',
+      ],
+    ],
+    test: 'src/gateway/made-up-method.test.ts',
+  },
+  {
+    name: 'delete the step screen',
+    most: 2,
+    remove: `${FEATURES}/screen`,
+    lines: [
+      [`${FEATURES}/step-order.ts`, /\bscreen\b/],
+      ['src/_entries/middleware.ts', /\bscreen\b/],
+    ],
+  },
+  {
+    name: 'delete the feature rate',
+    most: 2,
+    remove: `${FEATURES}/rate`,
+    lines: [
+      [`${FEATURES}/index.ts`, /\brate\b|RateFeatureOptions|RateSettings/, [/, Rate(?:Settings|FeatureOptions)/g, '']],
+      [`${FEATURES}/config.ts`, /rateKey|serverRateKey/, [/ rate: rateKey,/, '']],
+    ],
+  },
+];

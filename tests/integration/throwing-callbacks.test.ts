@@ -37,7 +37,7 @@ Server.watch(listener) Target.watch(listener) Validity.watch(end) RequestHandler
 /** Callbacks of programs that need a login, a page, files or a second process; tests of these play them. */
 const PLAYED_ELSEWHERE =
   `EnterpriseLogin.idToken LoginOptions.clientKey LoginOptions.assertion AccountsFeatureOptions.loginFor IdentifyPerson NotifyPerson ResourceGuard
-ScriptedAnswers WatchStepOptions.onReload WatchStepOptions.isStillTrusted`.split(/\s+/);
+ScriptedAnswers State.take State.close WatchStepOptions.onReload WatchStepOptions.isStillTrusted`.split(/\s+/);
 
 /** The same function by another name. */
 const SAME: Record<string, string> = {

@@ -9,6 +9,7 @@ import { createServer } from '../../../sdk/server/create-server.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { GatewayOptions } from '../../../gateway/gateway.ts';
+import type { State } from '../../../kernel/state/state.ts';
 import { createTestIssuer } from './issuer.contract.ts';
 import type { TestIssuer } from './issuer.contract.ts';
 
@@ -23,11 +24,11 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-async function serving(auth: GatewayOptions['auth'] = {}) {
+async function serving(auth: GatewayOptions['auth'] = {}, state?: State) {
   const server = createServer({ name: 'one', version: '1', log });
   let runs = 0;
   server.tool('echo', {}, () => `run ${++runs}`);
-  const gateway = createGateway({ servers: { one: server }, log, auth: { issuers: [issuer.url], ...auth } });
+  const gateway = createGateway({ servers: { one: server }, log, auth: { issuers: [issuer.url], ...auth }, state });
   closing.push(() => gateway.close());
   const { url, port } = await gateway.listen({ port: 0 });
   return { url, port, runs: () => runs };
@@ -78,6 +79,28 @@ it('a token that is bound to a key counts with a proof of that key, on every tra
   await wire.request('tools/call', { name: 'one__echo', arguments: {} });
   expect(runs()).toBe(4);
 });
+
+it.each([
+  [
+    'throws',
+    () => {
+      throw new Error('the state is broken');
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('the state is broken'))],
+])(
+  'a state of the embedding program that %s lets nobody in, keeps its words, and the gateway goes on',
+  async (_, take) => {
+    const { url, runs } = await serving({}, { take, close: () => Promise.reject(new Error('not closed')) });
+    const { prove, call } = await createHolder(url);
+    for (let tries = 0; tries < 2; tries++) {
+      const { status, json } = await call(await prove());
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(JSON.stringify(json)).not.toContain('broken');
+    }
+    expect(runs()).toBe(0);
+  },
+);
 
 it('a stolen token is worth nothing without the key', async () => {
   const { url, runs } = await serving();

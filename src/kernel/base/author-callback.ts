@@ -9,7 +9,7 @@ export function toSafeCallback<A extends unknown[]>(
   what: string,
   log: Log,
 ): (...given: A) => void {
-  const fail = (error: unknown): void => log.error({ callback: what, error: toReadable(error) }, 'callback.failed');
+  const fail = logFailure(what, log);
   return (...given) => callSafely(() => callback(...given), fail);
 }
 
@@ -42,9 +42,13 @@ export function toStrictCallback<A extends unknown[]>(
   what: string,
   log: Log,
 ): (...given: A) => void {
-  const fail = (error: unknown): void => log.error({ callback: what, error: toReadable(error) }, 'callback.failed');
+  const fail = logFailure(what, log);
   return (...given) => {
     const made = callback(...given);
     if (made instanceof Promise) made.catch(fail);
   };
+}
+
+function logFailure(what: string, log: Log): (error: unknown) => void {
+  return (error) => log.error({ callback: what, error: toReadable(error) }, 'callback.failed');
 }

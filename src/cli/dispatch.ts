@@ -2,7 +2,8 @@
 import { prestart } from '../mcp/connect/links/server-process.ts';
 import { version } from '../kernel/version.ts';
 import { readArgs } from './args/args.ts';
-import type { RunnableCommand } from './args/commands.ts';
+import { findFeatureCommand } from './args/commands.ts';
+import type { OwnCommand } from './args/commands.ts';
 import { usageHelp, toHelp } from './args/help.ts';
 import type { WrapCommand } from './args/serving-commands.ts';
 import { ownTheStateFolder } from './running/state-folder.ts';
@@ -10,7 +11,7 @@ import { onFirstMessage } from './running/first-message.ts';
 import { gatewayId, findStartLoop } from './running/gateway-id.ts';
 import { toWrappedAddress } from './running/named-server.ts';
 import { untilSignal } from './signals.ts';
-import type { Printer } from './terminal/print.ts';
+import type { Printer } from '../kernel/command/printer.ts';
 
 /** Resolves with the exit status. */
 export async function dispatch(argv: string[], print: Printer): Promise<number> {
@@ -24,10 +25,16 @@ export async function dispatch(argv: string[], print: Printer): Promise<number> 
     return 0;
   }
   if (!ownTheStateFolder(print)) return 1;
-  return (RUN[command.name] as (command: RunnableCommand, print: Printer) => Promise<number>)(command, print);
+  const feature = findFeatureCommand(command.name);
+  if (feature) return feature.run(command, (await import('./command-tools.ts')).createCommandTools(print));
+  return runOwn(command as OwnCommand, print);
 }
 
-type Runners = { [Ran in RunnableCommand as Ran['name']]: (command: Ran, print: Printer) => Promise<number> };
+function runOwn(command: OwnCommand, print: Printer): Promise<number> {
+  return (RUN[command.name] as (command: OwnCommand, print: Printer) => Promise<number>)(command, print);
+}
+
+type Runners = { [Ran in OwnCommand as Ran['name']]: (command: Ran, print: Printer) => Promise<number> };
 
 /** Each loads only its own command: a client that starts `parley wrap` waits for what `wrap` needs and no more. */
 const RUN: Runners = {
@@ -44,11 +51,6 @@ const RUN: Runners = {
   flows: async (command, print) => (await import('./commands/flows/flows.ts')).runFlows(command, print),
   key: async (command, print) => (await import('./commands/key.ts')).runKey(command, print),
   status: async (command, print) => (await import('./commands/status.ts')).runStatus(command, print),
-  pins: async (command, print) => (await import('./commands/pins.ts')).runPins(command, print),
-  pair: async (command, print) => (await import('./commands/pair.ts')).runPair(command, print),
-  policy: async (command, print) => (await import('./commands/policy.ts')).runPolicy(command, print),
-  logs: async (command, print) => (await import('./commands/logs.ts')).runLogs(command, print),
-  audit: async (command, print) => (await import('./commands/audit.ts')).runAudit(command, print),
   login: async (command, print) => (await import('./commands/login.ts')).runLogin(command, print),
   logout: async (command, print) => (await import('./commands/login.ts')).runLogout(command, print),
   logins: async (command, print) => (await import('./commands/login.ts')).runLogins(command, print),

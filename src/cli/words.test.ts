@@ -8,7 +8,7 @@ import { formatError, explainStartFailure } from './terminal/format-error.ts';
 import { toInheritedEnv, deriveServerName } from './running/named-server.ts';
 import { toResultLines, toArguments } from './terminal/tool-text.ts';
 import { ServerStderr } from './commands/wrap/server-stderr.ts';
-import { firstSentence, toTable } from './terminal/table.ts';
+import { firstSentence, toTable } from '../kernel/command/table.ts';
 
 describe('the line of a bridge', () => {
   const client = { dialect: 'handshake', revision: 'old', transport: 'stdio' };

@@ -14,7 +14,7 @@ export const ROOMS: Record<string, Room> = {
   },
   cli: {
     holds:
-      'the command `parley`: what can be typed (`args/`), a file or folder for each command (`commands/`), and what they share: `terminal/`, `serving/` a gateway, gateways that are `running/`, `trust/` of files, `login/`',
+      'the command `parley`: what can be typed (`args/`), a file or folder for each command that belongs to no feature (`commands/`), and what they share: `terminal/`, `serving/` a gateway, gateways that are `running/`, `trust/` of files, `login/`',
     uses: ['config', 'flow', 'gateway', 'sdk', 'people', 'mcp', 'kernel'],
   },
   config: {
@@ -73,7 +73,7 @@ export const ROOMS: Record<string, Room> = {
   'mcp/wire': { holds: 'bytes ↔ JSON-RPC', uses: ['kernel'] },
   kernel: {
     holds:
-      'what all rooms speak: exchange, target, message, step (at its root), forms (`form/`), results as bytes (`raw/`); errors, limits, log, clock (`base/`), `containers/`, `crypto/`, `files/`, `secrets/`, `state/`, `text/`, a guarded `fetch` (`net/`)',
+      'what all rooms speak: exchange, target, message, step (at its root), forms (`form/`), results as bytes (`raw/`); errors, limits, log, clock (`base/`), what a command is (`command/`), `containers/`, `crypto/`, `files/`, `secrets/`, `state/`, `text/`, a guarded `fetch` (`net/`)',
     uses: [],
   },
 };

@@ -42,8 +42,8 @@ export function whisper(options: { isOn?: boolean | undefined } = {}): Step {
     ],
   },
   {
-    name: 'add a feature with a layer, a key of the configuration, a page and a metric',
-    most: 4,
+    name: 'add a feature with a layer, a key of the configuration, a page, a metric and a command',
+    most: 3,
     folder: `${FEATURES}/quiet`,
     write: {
       [`${FEATURES}/quiet/feature.ts`]: `// Refuses calls while it is quiet.
@@ -90,7 +90,35 @@ export const quietKey = defineKey({
   quiet: [],
 });
 `,
+      [`${FEATURES}/quiet/command.ts`]: `import { defineFeatureCommand, none } from '../../../kernel/command/command-spec.ts';
+import { COMMON } from '../../../kernel/command/option.ts';
+
+export const quietCommand = defineFeatureCommand({
+  name: 'quiet',
+  summary: 'say whether a configuration is quiet',
+  usage: ['[--json]'],
+  options: { json: COMMON.json },
+  examples: { 'parley quiet': 'for the configuration of this folder' },
+  read({ options, words }) {
+    none(words, 'quiet');
+    return options;
+  },
+  run: async (command, tools) => (await import('./run-quiet.ts')).runQuiet(command, tools),
+});
+`,
+      [`${FEATURES}/quiet/run-quiet.ts`]: `import type { CommandTools } from '../../../kernel/command/command-tools.ts';
+
+export async function runQuiet({ json }: { json: boolean }, { print }: CommandTools): Promise<number> {
+  print.line(json ? '{"quiet":true}' : 'Be quiet.');
+  return 0;
+}
+`,
       [`${FEATURES}/quiet/quiet.test.ts`]: `import { expect, it } from 'vitest';
+import { readArgs } from '../../../cli/args/args.ts';
+import { findFeatureCommand } from '../../../cli/args/commands.ts';
+import { toHelp } from '../../../cli/args/help.ts';
+import { createCommandTools } from '../../../cli/command-tools.ts';
+import { createPrinter } from '../../../cli/terminal/print.ts';
 import { normalizeConfig } from '../../../config/normalize-config.ts';
 import { createServer } from '../../../sdk/server/create-server.ts';
 import { createGateway } from '../../gateway.ts';
@@ -114,6 +142,16 @@ it('a feature that was added in one folder refuses, has its page, its metric and
   expect(await page('/metrics')).toContain('quiet_total 1');
   await gateway.close();
 });
+
+it('a command that was added in one folder is read, run and shown in the help', async () => {
+  const out: string[] = [];
+  const print = createPrinter({ out: { write: (text) => out.push(String(text)) } });
+  const command = readArgs(['quiet', '--json']);
+  await expect(findFeatureCommand(command.name)!.run(command, createCommandTools(print))).resolves.toBe(0);
+  expect(out).toEqual(['{"quiet":true}\\n']);
+  expect(readArgs(['quiet', 'x'])).toMatchObject({ name: 'mistake', of: 'quiet' });
+  expect(toHelp(undefined)).toContain('say whether a configuration is quiet');
+});
 `,
     },
     insert: [
@@ -126,6 +164,8 @@ it('a feature that was added in one folder refuses, has its page, its metric and
       [`${FEATURES}/index.ts`, '    RateFeatureOptions,', '    QuietOptions,\n'],
       [`${FEATURES}/config.ts`, 'import { rateKey', "import { quietKey } from './quiet/config.ts';\n"],
       [`${FEATURES}/config.ts`, 'export const FEATURE_KEYS = {', '', 'export const FEATURE_KEYS = { quiet: quietKey,'],
+      [`${FEATURES}/commands.ts`, 'import { policyCommand', "import { quietCommand } from './quiet/command.ts';\n"],
+      [`${FEATURES}/commands.ts`, '  policyCommand,', '  quietCommand, // whether it is quiet\n'],
     ],
     test: `${FEATURES}/quiet/quiet.test.ts`,
   },

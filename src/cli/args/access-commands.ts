@@ -1,19 +1,15 @@
-// What can be typed for the commands that say who and what may do something: `key`, `pair`, `trust`, `pins`, `policy`.
+// What can be typed for the commands that say who and what may do something: `key` and `trust`.
 import { systemClock } from '../../kernel/base/clock.ts';
-import { defineCommand, none, toAction } from './command-spec.ts';
-import type { ParsedCommand } from './command-spec.ts';
-import { COMMON, UsageError, option, toSpanMs } from './option.ts';
+import { defineCommand, none, toAction } from '../../kernel/command/command-spec.ts';
+import type { ParsedCommand } from '../../kernel/command/command-spec.ts';
+import { COMMON, UsageError, option, toSpanMs } from '../../kernel/command/option.ts';
 
 const { checked, flag, text, texts } = option;
 const KEY_ACTIONS = ['add', 'ls', 'rm'] as const;
-const PIN_ACTIONS = ['ls', 'diff', 'accept'] as const;
-const { json, pid } = COMMON;
+const { json } = COMMON;
 
 export type KeyCommand = ParsedCommand<typeof KEY>;
-export type PairCommand = ParsedCommand<typeof PAIR>;
 export type TrustCommand = ParsedCommand<typeof TRUST>;
-export type PinsCommand = ParsedCommand<typeof PINS>;
-export type PolicyCommand = ParsedCommand<typeof POLICY>;
 
 export const KEY = defineCommand({
   name: 'key',
@@ -57,40 +53,6 @@ function toExpiry(typed: string, name: string): string {
   return new Date(at).toISOString();
 }
 
-export const PAIR = defineCommand({
-  name: 'pair',
-  summary: 'pair a browser with your gateway, so that you can approve there what a model wants to do',
-  usage: ['[--user U] [--config FILE] [--json]', 'ls [--json]', 'rm NAME'],
-  about: [
-    'Shows a code that works once, for ten minutes. Enter it on the page of the gateway; from then on that browser may answer',
-    'approvals and questions that only a person may answer. A browser that is removed stops working at once.',
-  ],
-  options: {
-    user: text(
-      'U',
-      'where users log in: whose questions the browser may answer; ISSUER#SUB, or the user of an API key',
-    ),
-    config: text('FILE', 'the gateway that serves this configuration'),
-    pid,
-    json,
-  },
-  words: { choices: ['ls', 'rm'] },
-  examples: {
-    'parley pair': 'prints a code, and opens the page if there is a screen',
-    'parley pair --user alice': 'for what the clients of this user call, who has an API key',
-    "parley pair --user 'https://login.example.com#alice'": 'the same, for a login at this issuer',
-    'parley pair rm firefox-3k9x': 'that browser may answer nothing any more',
-  },
-  read({ options, words }) {
-    const [action, browser, ...more] = words;
-    if (action !== undefined && action !== 'ls' && action !== 'rm')
-      throw new UsageError(`"${action}" is not known here. To pair a browser, add nothing; else: ls, rm NAME.`);
-    if (action === 'rm' && browser === undefined) throw new UsageError('Name the browser: parley pair ls shows them.');
-    refuse(action === 'rm' ? more : words.slice(1));
-    return { action: action ?? 'add', browser, ...options };
-  },
-});
-
 export const TRUST = defineCommand({
   name: 'trust',
   summary: 'trust a configuration that is not in your own folders, as it is now',
@@ -116,62 +78,3 @@ export const TRUST = defineCommand({
     return { action: 'add' as const, file: first, isSure };
   },
 });
-
-export const PINS = defineCommand({
-  name: 'pins',
-  summary: 'see what servers have changed since you first used them, and accept it',
-  usage: ['[ls] [--json]', 'diff [SERVER|SERVER__TOOL]', 'accept SERVER|SERVER__TOOL|--all [--yes]'],
-  about: [
-    'A gateway keeps what each server listed when it was first used. What is changed, new or removed since then waits here. "accept" shows',
-    'it, asks, and takes it as it was shown; a running gateway notices at once.',
-  ],
-  options: {
-    all: flag('accept: everything of all servers'),
-    yes: flag('accept: do not ask'),
-    config: text('FILE', 'only the gateway that serves this configuration'),
-    json,
-  },
-  words: { choices: PIN_ACTIONS },
-  examples: {
-    'parley pins diff github': 'what has changed, word by word',
-    'parley pins accept github__create_issue': 'one tool, after a look at it',
-  },
-  read({ options: { all: isAll, yes: isSure, ...options }, words }) {
-    const [word = 'ls', what, ...more] = words;
-    const action = PIN_ACTIONS.find((one) => one === word);
-    if (!action) throw new UsageError(`"${word}" is not one of ${PIN_ACTIONS.join(', ')}.`);
-    refuse(action === 'ls' ? words.slice(1) : more);
-    if (action === 'accept' && (what === undefined) !== isAll)
-      throw new UsageError('Say what to accept: a server, one of its tools as server__tool, or --all.');
-    return { action, what, isSure, ...options };
-  },
-});
-
-export const POLICY = defineCommand({
-  name: 'policy',
-  summary: 'try the rules of a configuration on the calls of the audit log',
-  usage: ['test [--config FILE] [--log FILE]'],
-  about: [
-    'Shows which calls of the past the rules would treat in another way. The log has no arguments, groups, scopes and annotations;',
-    'calls that depend on them are listed, too. Nothing is called.',
-  ],
-  options: {
-    config: text('FILE', 'the configuration with the new rules (default: the one found here)'),
-    log: text('FILE', 'a file of the audit log, or its folder (default: the one in your state folder)'),
-    json,
-  },
-  examples: {
-    'parley policy test': 'the rules of this folder on all calls that were recorded',
-    'parley policy test --config new.jsonc --json': 'for a script',
-  },
-  read({ options, words: [word, ...more] }) {
-    toAction(word, ['test']);
-    if (more.length > 0)
-      throw new UsageError(`Unexpected words "${more.join(' ')}"; name files with --config and --log.`);
-    return options;
-  },
-});
-
-function refuse(words: string[]): void {
-  if (words.length > 0) throw new UsageError(`Unexpected words "${words.join(' ')}".`);
-}

@@ -1,11 +1,11 @@
 // Parses the command line into a typed command. Never throws and never prints: a mistake in the command line is a command, too.
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
-import { hintAt } from './command-spec.ts';
-import type { CommandSpec, TypedCommand } from './command-spec.ts';
+import { hintAt } from '../../kernel/command/command-spec.ts';
+import type { CommandSpec, TypedCommand } from '../../kernel/command/command-spec.ts';
 import { COMMANDS, findCommand } from './commands.ts';
 import type { Command, RunnableCommand } from './commands.ts';
-import { UsageError } from './option.ts';
+import { UsageError } from '../../kernel/command/option.ts';
 
 const VERSION_OPTION = { version: { type: 'boolean', short: 'V' } } as const;
 const VERSION = new Set(['-V', '-v', '--version', 'version']);

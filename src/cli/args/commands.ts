@@ -1,39 +1,20 @@
 // All commands in the order of the help, and what was typed as one of them.
-import { KEY, PAIR, PINS, POLICY, TRUST } from './access-commands.ts';
-import { AUDIT, LOGS } from './audit-commands.ts';
-import type { CommandSpec, ParsedCommand } from './command-spec.ts';
+import { FEATURE_COMMANDS } from '../../gateway/features/commands.ts';
+import { KEY, TRUST } from './access-commands.ts';
+import type { CommandSpec, FeatureCommand, ParsedCommand } from '../../kernel/command/command-spec.ts';
 import { EXPLORE, FLOWS, RUN } from './flow-commands.ts';
 import { LOGIN, LOGINS, LOGOUT } from './login-commands.ts';
 import { CHECK, COMPLETION, DEMO, SERVE, WRAP } from './serving-commands.ts';
 import { CALL, LS, PROMPT, READ, STATUS } from './target-commands.ts';
 
-const ALL = [
-  WRAP,
-  SERVE,
-  CHECK,
-  TRUST,
-  LS,
-  CALL,
-  READ,
-  PROMPT,
-  RUN,
-  EXPLORE,
-  FLOWS,
-  KEY,
-  STATUS,
-  PINS,
-  PAIR,
-  POLICY,
-  LOGS,
-  AUDIT,
-  LOGIN,
-  LOGOUT,
-  LOGINS,
-  DEMO,
-  COMPLETION,
+/** Those that belong to no feature of the gateway, before and after the others. */
+const [FIRST, LAST] = [
+  [WRAP, SERVE, CHECK, TRUST, LS, CALL, READ, PROMPT, RUN, EXPLORE, FLOWS, KEY, STATUS],
+  [LOGIN, LOGOUT, LOGINS, DEMO, COMPLETION],
 ];
 
-export type RunnableCommand = ParsedCommand<(typeof ALL)[number]>;
+export type OwnCommand = ParsedCommand<(typeof FIRST | typeof LAST)[number]>;
+export type RunnableCommand = OwnCommand | ParsedCommand<(typeof FEATURE_COMMANDS)[number]>;
 
 export type Command =
   | RunnableCommand
@@ -42,8 +23,13 @@ export type Command =
   | { name: 'help'; of: string | undefined }
   | { name: 'mistake'; reason: string; of: string | undefined };
 
-export const COMMANDS: readonly CommandSpec<RunnableCommand['name']>[] = ALL;
+export const COMMANDS: readonly CommandSpec<RunnableCommand['name']>[] = [...FIRST, ...FEATURE_COMMANDS, ...LAST];
 
 export function findCommand(name: string): (typeof COMMANDS)[number] | undefined {
   return COMMANDS.find((spec) => spec.name === name);
+}
+
+/** Undefined for a command that belongs to no feature. */
+export function findFeatureCommand(name: string): FeatureCommand | undefined {
+  return FEATURE_COMMANDS.find((spec) => spec.name === name);
 }

@@ -1,9 +1,9 @@
 // What can be typed for the commands of flows: `run`, `explore`, `flows`.
 import type { Condition } from '../../flow/header.ts';
 import { programName } from '../program.ts';
-import { defineCommand, hintAt, none, only } from './command-spec.ts';
-import type { ParsedCommand } from './command-spec.ts';
-import { COMMON, UsageError, oneOf, option, toSpanMs } from './option.ts';
+import { defineCommand, hintAt, none, only } from '../../kernel/command/command-spec.ts';
+import type { ParsedCommand } from '../../kernel/command/command-spec.ts';
+import { COMMON, UsageError, oneOf, option, toSpanMs } from '../../kernel/command/option.ts';
 
 const { checked, count, flag, list, pairs, seconds, text, texts } = option;
 const FLOW_ACTIONS = ['ls', 'show', 'answer', 'cancel', 'retry', 'replay'] as const;

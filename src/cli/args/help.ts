@@ -1,8 +1,8 @@
 // Texts of `parley --help`, of the help of each command, and of usage errors.
 import { programName } from '../program.ts';
-import type { CommandSpec } from './command-spec.ts';
+import type { CommandSpec } from '../../kernel/command/command-spec.ts';
 import { COMMANDS, findCommand } from './commands.ts';
-import type { Option } from './option.ts';
+import type { Option } from '../../kernel/command/option.ts';
 
 const FOOT = `Exit status: 0 done, 1 something failed, 2 the command line was not understood.
 Results go to stdout, everything else to stderr. NO_COLOR=1 turns colours off.`;

@@ -1,8 +1,8 @@
 // What can be typed for `login`, `logout` and `logins`, and the options of a login that `wrap` has, too.
 import type { LoginOptions } from '../../mcp/connect/accounts/login-options.ts';
-import { defineCommand, none } from './command-spec.ts';
-import type { ParsedCommand, ValuesOf } from './command-spec.ts';
-import { COMMON, UsageError, option } from './option.ts';
+import { defineCommand, none } from '../../kernel/command/command-spec.ts';
+import type { ParsedCommand, ValuesOf } from '../../kernel/command/command-spec.ts';
+import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
 
 const { flag, text, texts } = option;
 export type LoginCommand = ParsedCommand<typeof LOGIN>;

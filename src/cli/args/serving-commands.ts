@@ -2,15 +2,17 @@
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../config/settings.ts';
 import { ALL_REVISIONS } from '../../mcp/eras/revisions.ts';
 import type { CommandAddress, UrlAddress } from '../../mcp/connect/address.ts';
-import { defineCommand, none, only } from './command-spec.ts';
-import type { ParsedCommand } from './command-spec.ts';
+import { defineCommand, none, only } from '../../kernel/command/command-spec.ts';
+import type { ParsedCommand } from '../../kernel/command/command-spec.ts';
 import { LOGIN_OPTIONS, toLoginOptions } from './login-commands.ts';
-import { COMMON, UsageError, fillIn, isUrl, option, toUrl } from './option.ts';
+import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
+import { SHARED, fillIn, isUrl, toUrl } from './shared-options.ts';
 
 const { choice, flag, pairs, port, seconds, texts } = option;
 export const DEFAULT_START_SECONDS = 50;
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
-const { host, open, log, logCalls, share, header, json } = COMMON;
+const { host, open, log, logCalls, share, header } = SHARED;
+const { json } = COMMON;
 
 export type WrapCommand = ParsedCommand<typeof WRAP>;
 export type ServeCommand = ParsedCommand<typeof SERVE>;

@@ -4,9 +4,10 @@ import type { LogLevel } from '../../config/settings.ts';
 import type { CommandAddress } from '../../mcp/connect/address.ts';
 import { isObject } from '../../kernel/message.ts';
 import { programName } from '../program.ts';
-import { defineCommand, hintAt } from './command-spec.ts';
-import type { ParsedCommand, TypedCommand, ValuesOf } from './command-spec.ts';
-import { COMMON, UsageError, fillIn, isUrl, option, toUrl } from './option.ts';
+import { defineCommand, hintAt } from '../../kernel/command/command-spec.ts';
+import type { ParsedCommand, TypedCommand, ValuesOf } from '../../kernel/command/command-spec.ts';
+import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
+import { SHARED, fillIn, isUrl, toUrl } from './shared-options.ts';
 
 const { checked, flag, pairs, seconds, text } = option;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
@@ -32,10 +33,11 @@ export interface TargetOptions {
   log: LogLevel | undefined;
 }
 
-const { json, log } = COMMON;
+const { json } = COMMON;
+const { log } = SHARED;
 const reach = {
   url: checked('URL', 'the gateway or server to connect to; a bare URL works, too', toUrl),
-  header: COMMON.header,
+  header: SHARED.header,
   config: text('FILE', 'start the servers of this file, for this command only'),
   pid: COMMON.pid,
   timeout: seconds(

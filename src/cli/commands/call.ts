@@ -1,13 +1,13 @@
 // `parley call`: calls one tool. Asks on the terminal what the tool asks, and reports progress on stderr.
 import type { Tool } from '@modelcontextprotocol/client';
-import { suggest } from '../../config/check/suggest.ts';
+import { suggest } from '../../kernel/text/suggest.ts';
 import type { Progress } from '../../kernel/exchange.ts';
 import type { CallCommand } from '../args/target-commands.ts';
 import { connectForCommand, stillStarting } from '../running/connect-for-command.ts';
 import type { CommandConnection } from '../running/connect-for-command.ts';
 import { untilSignal } from '../signals.ts';
 import { formatError, isGatewayError } from '../terminal/format-error.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { createTerminalForm } from '../terminal/terminal-form.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';

@@ -11,7 +11,7 @@ import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import type { CheckCommand } from '../args/serving-commands.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { judgeTrust, howTo, whyNot } from '../trust/judge-trust.ts';
 import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
 

@@ -2,14 +2,14 @@
 // which starts nothing.
 import { findConfig } from '../../config/read/find-config.ts';
 import { stateFolder } from '../../kernel/secrets/own-folders.ts';
-import type { CommandSpec } from '../args/command-spec.ts';
+import type { CommandSpec } from '../../kernel/command/command-spec.ts';
 import { COMMANDS } from '../args/commands.ts';
-import type { Option } from '../args/option.ts';
+import type { Option } from '../../kernel/command/option.ts';
 import type { Shell } from '../args/serving-commands.ts';
 import { readEnvironment } from '../environment.ts';
 import { sortByPreference } from '../running/find-gateway.ts';
 import { listRunningGateways } from '../running/state-file.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 
 const SCRIPTS: Record<Shell, () => string> = { bash: toBash, zsh: toZsh, fish: toFish, powershell: toPowerShell };
 /** Somebody has pressed Tab and waits. */

@@ -6,7 +6,7 @@ import type { ExploredFlow } from '../../flow/explore/exploration.ts';
 import type { ExploreCommand } from '../args/flow-commands.ts';
 import { formatError } from '../terminal/format-error.ts';
 import { programName } from '../program.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 
 const MAX_STOPS = 10;
 

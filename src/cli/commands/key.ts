@@ -5,8 +5,8 @@ import { drawRandomBytes } from '../../kernel/crypto/ids.ts';
 import { withFileLock } from '../../kernel/files/file-lock.ts';
 import type { KeyCommand } from '../args/access-commands.ts';
 import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
-import type { Printer } from '../terminal/print.ts';
-import { toTable } from '../terminal/table.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
+import { toTable } from '../../kernel/command/table.ts';
 
 /** Another command changes the file in milliseconds. */
 const LOCK_MS = 10_000;

@@ -18,8 +18,8 @@ import { ownLogin, ownLogins, ownLoginFolder } from '../login/own-logins.ts';
 import { untilSignal } from '../signals.ts';
 import { createCliLog } from '../terminal/cli-log.ts';
 import { formatError } from '../terminal/format-error.ts';
-import type { Printer } from '../terminal/print.ts';
-import { toTable } from '../terminal/table.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
+import { toTable } from '../../kernel/command/table.ts';
 import { loadCommandConfig } from '../trust/load-command-config.ts';
 
 export async function runLogin(command: LoginCommand, print: Printer): Promise<number> {

@@ -10,8 +10,8 @@ import type { CommandConnection } from '../running/connect-for-command.ts';
 import { STATUS_HEADINGS, isFailing, toStatusRows } from '../running/status-lines.ts';
 import { toClientStatus } from '../running/status-page.ts';
 import type { ServerStatus } from '../running/status-page.ts';
-import type { Printer } from '../terminal/print.ts';
-import { firstSentence, toTable } from '../terminal/table.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
+import { firstSentence, toTable } from '../../kernel/command/table.ts';
 
 /** Parley's own tool; it belongs to no server. */
 const OWN = 'parley_answer';

@@ -1,7 +1,7 @@
 // `parley read` and `parley prompt`: print one resource, or one prompt.
 import type { ReadCommand, PromptCommand } from '../args/target-commands.ts';
 import { withConnection } from '../running/connect-for-command.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { toResultLines } from '../terminal/tool-text.ts';
 
 /** On stdout, unchanged to a file or pipe, and made safe on a terminal. */

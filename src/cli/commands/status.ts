@@ -17,7 +17,7 @@ import { toClientStatus } from '../running/status-page.ts';
 import type { GatewayStatus, ServerStatus } from '../running/status-page.ts';
 import { untilSignal } from '../signals.ts';
 import { formatError } from '../terminal/format-error.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { toMissingLines } from '../trust/load-command-config.ts';
 
 const LINES_MS = 5000;

@@ -24,7 +24,7 @@ import { ownLogin } from '../login/own-logins.ts';
 import { untilSignal } from '../signals.ts';
 import { createCliLog } from '../terminal/cli-log.ts';
 import { explainStartFailure, formatError } from '../terminal/format-error.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { loadCommandConfig } from '../trust/load-command-config.ts';
 import type { CommandConfig } from '../trust/load-command-config.ts';
 import { ControlTransport, askStatus } from './control-socket.ts';

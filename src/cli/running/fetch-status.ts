@@ -1,6 +1,6 @@
 // Fetches the status of a gateway by its URL.
 import { describeNetworkError } from '../../mcp/connect/links/describe-network-error.ts';
-import { didYouMean } from '../../config/check/suggest.ts';
+import { didYouMean } from '../../kernel/text/suggest.ts';
 import { programName } from '../program.ts';
 import type { GatewayStatus, ServerStatus } from './status-page.ts';
 

@@ -2,7 +2,7 @@
 // if one does not answer, or if it serves another configuration.
 import { realPath } from '../../kernel/files/paths.ts';
 import { displayPath } from '../environment.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { isListeningAt } from './bound-address.ts';
 import { askStatus } from './control-socket.ts';
 import { listRunningGateways } from './state-file.ts';

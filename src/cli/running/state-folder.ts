@@ -2,7 +2,7 @@
 // taken back, with a word; one of somebody else is not used.
 import { chmodSync, statSync } from 'node:fs';
 import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 
 const OTHERS_WRITE = 0o022;
 const OWN = 0o700;

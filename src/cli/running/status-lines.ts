@@ -1,9 +1,9 @@
 // Formats the state of servers for the terminal.
 import { toSpokenRevision } from '../../mcp/eras/revisions.ts';
 import { toTransportName } from '../serving/bridge-line.ts';
-import type { Printer, Style } from '../terminal/print.ts';
+import type { Printer, Style } from '../../kernel/command/printer.ts';
 import type { GatewayStatus, ServerStatus } from './status-page.ts';
-import { toTable } from '../terminal/table.ts';
+import { toTable } from '../../kernel/command/table.ts';
 
 const COLOURS: Record<ServerStatus['state'], Style> = {
   ready: 'green',

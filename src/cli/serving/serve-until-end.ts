@@ -6,7 +6,7 @@ import { GatewayError } from '../../kernel/base/errors.ts';
 import { settledWithin } from '../../kernel/base/timing.ts';
 import { releaseStdin } from '../running/first-message.ts';
 import { isTerminated, untilSignal } from '../signals.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 
 /** What a command serves; `close` also closes what is behind it. */
 export interface ServeTarget {

@@ -7,7 +7,7 @@ import { STATELESS } from '../../mcp/eras/stateless/revisions.ts';
 import { version } from '../../kernel/version.ts';
 import { CALL_TOOL } from '../../kernel/methods.ts';
 import { programName, toLaunchCommand } from '../program.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 
 export interface WelcomeOptions {
   host: string;

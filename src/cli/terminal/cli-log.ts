@@ -1,11 +1,11 @@
 // The log of a command on stderr: readable lines on a terminal, JSON elsewhere.
 import { styleText } from 'node:util';
 import { createLog } from '../../kernel/base/log.ts';
+import type { Printer, Style } from '../../kernel/command/printer.ts';
 import { printableLine } from '../../kernel/base/visible.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import type { LogLevel } from '../../config/settings.ts';
 import { hasColours } from './print.ts';
-import type { Printer, Style } from './print.ts';
 
 interface LogOutput {
   isTTY?: boolean;

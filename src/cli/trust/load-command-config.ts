@@ -15,7 +15,7 @@ import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts
 import { userFolder } from '../../kernel/secrets/own-folders.ts';
 import { displayPath, readEnvironment } from '../environment.ts';
 import { programName } from '../program.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { suggestConfigs } from './client-files.ts';
 import { createStartCheck, isTrustedNow } from './judge-trust.ts';
 import { requireTrust } from './require-trust.ts';

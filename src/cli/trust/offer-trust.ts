@@ -1,7 +1,7 @@
 // Shows what a configuration does, asks whether it is trusted, and remembers the answer.
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { isConfirmed } from '../terminal/terminal.ts';
 import { dataIn, fingerprintOf } from './code-sources.ts';
 import type { Fingerprint } from './code-sources.ts';

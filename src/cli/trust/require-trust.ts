@@ -1,7 +1,7 @@
 // Lets a command go on only with a configuration that is trusted, or that the user trusts now.
 import type { LoadedConfig } from '../../config/read/load-config.ts';
 import { readEnvironment } from '../environment.ts';
-import type { Printer } from '../terminal/print.ts';
+import type { Printer } from '../../kernel/command/printer.ts';
 import { judgeTrust, isUsable, whyNot, whyUnbound, howTo } from './judge-trust.ts';
 
 /** False if it is not trusted; then the reason has been printed. On a terminal it asks. */

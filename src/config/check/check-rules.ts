@@ -7,7 +7,7 @@ import { GatewayError } from '../../kernel/base/errors.ts';
 import { splitStep } from '../normalize-step.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
-import { suggest } from './suggest.ts';
+import { suggest } from '../../kernel/text/suggest.ts';
 import type { NamedServer } from './named-server.ts';
 
 interface Pattern {

@@ -4,7 +4,7 @@ import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { Shape } from '../../kernel/config/shape.ts';
-import { didYouMean } from './suggest.ts';
+import { didYouMean } from '../../kernel/text/suggest.ts';
 
 export interface CheckContext {
   problems: ConfigProblems;

@@ -6,7 +6,7 @@ import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
 import { isStepFile, splitStep } from '../normalize-step.ts';
-import { didYouMean } from './suggest.ts';
+import { didYouMean } from '../../kernel/text/suggest.ts';
 
 interface StepCheck {
   problems: ConfigProblems;

@@ -12,7 +12,7 @@ import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import { BLOCKS, CONFIG } from './schema.ts';
 import type { ConfigInput, ModelInput, RootInput } from './schema.ts';
-import { didYouMean } from './suggest.ts';
+import { didYouMean } from '../../kernel/text/suggest.ts';
 import { listServers } from './named-server.ts';
 
 /** The configuration in its shape; usable only without errors. */

@@ -14,7 +14,7 @@ import { toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
 import type { WelcomeOptions } from '../../serving/welcome-lines.ts';
 import { createCliLog } from '../../terminal/cli-log.ts';
 import { uncoloured } from '../../terminal/print.ts';
-import type { Printer } from '../../terminal/print.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
 import { createDemoServer } from './demo-server.ts';
 
 const TOOLS = 'tools   add, weather, countdown, book_table, summarize; and resources, a template, a prompt';

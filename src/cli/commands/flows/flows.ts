@@ -5,7 +5,7 @@ import { systemClock } from '../../../kernel/base/clock.ts';
 import type { FlowsCommand } from '../../args/flow-commands.ts';
 import { programName } from '../../program.ts';
 import { formatError } from '../../terminal/format-error.ts';
-import type { Printer } from '../../terminal/print.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
 import { actOnSession } from './act-on-session.ts';
 import { listSessions } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';

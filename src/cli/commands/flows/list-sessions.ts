@@ -12,8 +12,8 @@ import { readOutcome } from '../../../flow/session/turn/ended-record.ts';
 import type { ListedSession } from '../../../flow/store/store.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import type { FlowsCommand } from '../../args/flow-commands.ts';
-import type { Printer, Style } from '../../terminal/print.ts';
-import { toTable } from '../../terminal/table.ts';
+import type { Printer, Style } from '../../../kernel/command/printer.ts';
+import { toTable } from '../../../kernel/command/table.ts';
 import { formatText, formatAge, toIso } from './format.ts';
 import type { OpenStore } from './open-store.ts';
 

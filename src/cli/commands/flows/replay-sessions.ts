@@ -7,7 +7,7 @@ import type { SessionContext } from '../../../flow/session/context/session-conte
 import { toShortId } from '../../../flow/session-id.ts';
 import { hasUnopenableArgs, openSealedArgs } from '../../../flow/session/values/stored-args.ts';
 import type { StoredSession } from '../../../flow/store/store.ts';
-import type { Printer, Style } from '../../terminal/print.ts';
+import type { Printer, Style } from '../../../kernel/command/printer.ts';
 import { formatText, wrapText } from './format.ts';
 import { toFilter } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';

@@ -10,7 +10,7 @@ import type { SessionContext } from '../../../flow/session/context/session-conte
 import type { ListedSession, StoredSession } from '../../../flow/store/store.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
-import type { Printer } from '../../terminal/print.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
 import { formatRelative, redactValue, formatText, formatValue, formatTime, wrapText } from './format.ts';
 import { CONDITION_COLOURS, toPlainSession } from './list-sessions.ts';
 import type { FlowsContext } from './list-sessions.ts';

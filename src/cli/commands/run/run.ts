@@ -2,7 +2,7 @@
 // is cancelled, and its effects are undone before the command ends.
 import { readFileSync, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { didYouMean } from '../../../config/check/suggest.ts';
+import { didYouMean } from '../../../kernel/text/suggest.ts';
 import { findExportedFlows, isFlow } from '../../../flow/define.ts';
 import type { AnyFlow } from '../../../flow/define.ts';
 import { NOTHING_FOUND, toExplored } from '../../../flow/explore/exploration.ts';
@@ -24,7 +24,7 @@ import { createLog } from '../../../kernel/base/log.ts';
 import type { RunCommand } from '../../args/flow-commands.ts';
 import { untilSignal } from '../../signals.ts';
 import { formatError } from '../../terminal/format-error.ts';
-import type { Printer } from '../../terminal/print.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
 import { toProgressLine, toArguments } from '../../terminal/tool-text.ts';
 import { answerForOther, continuesByItself, findOtherQuestions, playToRest } from './other-questions.ts';
 import type { OtherQuestion } from './other-questions.ts';

@@ -9,7 +9,7 @@ import { displayPath } from '../../environment.ts';
 import { onFirstMessage } from '../../running/first-message.ts';
 import { gatewayId, findStartLoop } from '../../running/gateway-id.ts';
 import { untilSignal } from '../../signals.ts';
-import type { Printer } from '../../terminal/print.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
 import { loadCommandConfig, toProblemLines } from '../../trust/load-command-config.ts';
 import type { CommandConfig } from '../../trust/load-command-config.ts';
 import type { OwnListener } from './own-address.ts';

@@ -18,7 +18,7 @@ import type { OpenedPort } from '../../serving/serve-until-end.ts';
 import { HIDDEN, toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';
 import type { ProgramStart, WelcomeOptions } from '../../serving/welcome-lines.ts';
 import { uncoloured } from '../../terminal/print.ts';
-import type { Printer } from '../../terminal/print.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
 
 export class WrappedPort {
   readonly #front: ServeContext;

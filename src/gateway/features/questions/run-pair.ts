@@ -1,24 +1,29 @@
 // `parley pair`: shows a code with which a browser is paired with a gateway, lists the paired browsers and removes them. The code goes
 // to the gateway by a file that only this user can read; the gateway need not run yet.
 import { dirname, resolve } from 'node:path';
-import type { ConfigInput } from '../../config/check/schema.ts';
-import { findConfig } from '../../config/read/find-config.ts';
-import { loadConfig } from '../../config/read/load-config.ts';
-import { keyFileIn, readKeyFile } from '../../mcp/listen/auth/api-keys.ts';
-import { FRONT_PATH } from '../../mcp/listen/auth/auth-options.ts';
-import { pairingFileIn, readPairingFile, writePairingFile, Pairings } from '../../people/trust/pairings.ts';
-import type { PairingRecords } from '../../people/trust/pairings.ts';
-import { systemClock } from '../../kernel/base/clock.ts';
-import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
-import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
-import type { PairCommand } from '../args/access-commands.ts';
-import { readEnvironment, displayPath } from '../environment.ts';
-import { openBrowser } from '../login/open-browser.ts';
-import { findGateway } from '../running/find-gateway.ts';
-import type { Printer } from '../terminal/print.ts';
-import { toTable } from '../terminal/table.ts';
+import { keyFileIn, readKeyFile } from '../../../mcp/listen/auth/api-keys.ts';
+import { FRONT_PATH } from '../../../mcp/listen/auth/auth-options.ts';
+import { pairingFileIn, readPairingFile, writePairingFile, Pairings } from '../../../people/trust/pairings.ts';
+import type { PairingRecords } from '../../../people/trust/pairings.ts';
+import { systemClock } from '../../../kernel/base/clock.ts';
+import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
+import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
+import type { CommandTools, ReachableGateway } from '../../../kernel/command/command-tools.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
+import { toTable } from '../../../kernel/command/table.ts';
 
-export async function runPair(command: PairCommand, print: Printer): Promise<number> {
+interface PairCommand {
+  action: 'add' | 'ls' | 'rm';
+  /** The name of one. */
+  browser: string | undefined;
+  user: string | undefined;
+  config: string | undefined;
+  pid: number | undefined;
+  json: boolean;
+}
+
+export async function runPair(command: PairCommand, tools: CommandTools): Promise<number> {
+  const { print } = tools;
   const file = pairingFileIn(ownStateFolder());
   let kept: PairingRecords;
   try {
@@ -27,16 +32,17 @@ export async function runPair(command: PairCommand, print: Printer): Promise<num
     print.problem(`${file} cannot be read: ${(error as Error).message}`);
     return 1;
   }
-  if (command.action === 'ls') return list(command, kept, print);
+  if (command.action === 'ls') return list(command, kept, tools);
   if (command.action === 'rm') return remove(command, { file, kept }, print);
-  return invite(command, file, print);
+  return invite(command, file, tools);
 }
 
-async function invite(command: PairCommand, file: string, print: Printer): Promise<number> {
-  const found = await chooseGateway(command, print);
+async function invite(command: PairCommand, file: string, tools: CommandTools): Promise<number> {
+  const { print, openBrowser } = tools;
+  const found = await chooseGateway(command, tools);
   if (!found) return 1;
   const { gateway, page } = found;
-  const problem = command.user === undefined ? undefined : userProblem(command.user, gateway);
+  const problem = command.user === undefined ? undefined : userProblem(command.user, gateway, tools);
   if (problem !== undefined) {
     print.problem(problem);
     return 1;
@@ -64,9 +70,12 @@ interface ChosenGateway {
 }
 
 /** The running gateway, else the one that will serve the configuration. Undefined if there is neither; the reason has been printed. */
-async function chooseGateway({ config, pid }: PairCommand, print: Printer): Promise<ChosenGateway | undefined> {
-  const { path } = findConfig(config, readEnvironment());
-  const { found, isTold } = await findGateway(ownStateFolder(), print, { pid, config: path, hasUrl: false });
+async function chooseGateway(
+  { config, pid }: PairCommand,
+  { print, displayPath, findConfig, findGateway }: CommandTools,
+): Promise<ChosenGateway | undefined> {
+  const path = findConfig(config);
+  const { found, isTold } = await findGateway({ pid, config: path });
   const isMeant = found && (config === undefined || found.serves === path);
   if (isMeant) return { gateway: found.serves, page: pageOf(found) };
   if (path !== undefined && pid === undefined) {
@@ -77,19 +86,30 @@ async function chooseGateway({ config, pid }: PairCommand, print: Printer): Prom
   return undefined;
 }
 
-function pageOf({ url, publicUrl }: { url?: string | undefined; publicUrl?: string | undefined }): string | undefined {
+function pageOf({ url, publicUrl }: ReachableGateway): string | undefined {
   return publicUrl === undefined ? url?.replace(/\/mcp$/, '/ask') : `${publicUrl.replace(/\/+$/, '')}/ask`;
+}
+
+/** Who may log in, as a configuration says it. What has another type was reported by `parley check`. */
+interface WrittenLogins {
+  publicUrl?: string;
+  auth?: {
+    issuers?: (string | { issuer?: string } | undefined)[];
+    front?: unknown;
+    keyFile?: string;
+    keys?: ({ name?: string; user?: string } | undefined)[];
+  };
 }
 
 /**
  * Why `--user` can be nobody. Where callers log in at an issuer, a user is that issuer with the `sub` of its tokens; a name alone is the user of an
  * API key. Undefined if it can be somebody, or if nothing is known. `path`: the configuration of the gateway.
  */
-function userProblem(user: string, path: string): string | undefined {
-  const { read } = loadConfig(path, readEnvironment());
-  const issuers = read ? issuersOf(read.input) : [];
+function userProblem(user: string, path: string, { readConfig }: CommandTools): string | undefined {
+  const written: WrittenLogins | undefined = readConfig(path);
+  const issuers = written ? issuersOf(written) : [];
   const isKnown = issuers.length === 0 || issuers.some((issuer) => user.startsWith(`${issuer}#`));
-  if (isKnown || hasKey(read!.input, { user: user.replace(/^key:/, ''), folder: dirname(path) })) return undefined;
+  if (isKnown || hasKey(written!, { user: user.replace(/^key:/, ''), folder: dirname(path) })) return undefined;
   const sub = user.slice(user.lastIndexOf('#') + 1);
   return [
     `nobody here can be "${user}". Callers log in at ${issuers.join(' and ')}; such a user is the issuer and the "sub" of its tokens:`,
@@ -97,13 +117,13 @@ function userProblem(user: string, path: string): string | undefined {
   ].join(' ');
 }
 
-function issuersOf({ auth = {}, publicUrl }: ConfigInput): string[] {
+function issuersOf({ auth = {}, publicUrl }: WrittenLogins): string[] {
   // What is not text has been reported by `parley check`, and is undefined.
   const named = (auth.issuers ?? []).flatMap((one) => (typeof one === 'string' ? one : (one?.issuer ?? [])));
   return auth.front && publicUrl !== undefined ? [...named, publicUrl.replace(/\/+$/, '') + FRONT_PATH] : named;
 }
 
-function hasKey({ auth = {} }: ConfigInput, { user, folder }: { user: string; folder: string }): boolean {
+function hasKey({ auth = {} }: WrittenLogins, { user, folder }: { user: string; folder: string }): boolean {
   const file = auth.keyFile === undefined ? keyFileIn(ownStateFolder()) : resolve(folder, auth.keyFile);
   return [...(auth.keys ?? []), ...keysIn(file)].some((key) => (key?.user ?? key?.name) === user);
 }
@@ -117,7 +137,7 @@ function keysIn(file: string): ReturnType<typeof readKeyFile> {
   }
 }
 
-function list({ json }: PairCommand, { browsers }: PairingRecords, print: Printer): number {
+function list({ json }: PairCommand, { browsers }: PairingRecords, { print, displayPath }: CommandTools): number {
   if (json) {
     print.line(JSON.stringify(browsers.map(({ hash: _, ...shown }) => shown)));
     return 0;

@@ -1,5 +1,5 @@
 // Formats rows as aligned columns, and cuts each line at the width of the terminal. A cell never breaks its line.
-import { printableLine } from '../../kernel/base/visible.ts';
+import { printableLine } from '../base/visible.ts';
 
 export function toTable(cells: string[][], options: { indent?: string; width?: number | undefined } = {}): string[] {
   const { indent = '', width } = options;

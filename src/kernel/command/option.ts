@@ -1,7 +1,5 @@
 // Options of commands: how each is written, what help and completion say of it, and how its value is read. A UsageError says what is wrong and what
 // to do.
-import { DEFAULT_HOST, LOG_LEVELS, SHARING } from '../../config/settings.ts';
-
 export class UsageError extends Error {}
 
 /** As `parseArgs` returns it. */
@@ -88,34 +86,8 @@ function port(about: string): Option<number | undefined> {
   });
 }
 
-/** The options that several commands have. */
+/** The options that many commands have. */
 export const COMMON = {
-  host: checked(
-    'H',
-    `the address to listen on (default ${DEFAULT_HOST}); anything but loopback needs a login ("parley key add")`,
-    (typed, name) => {
-      if (typed !== '') return typed;
-      throw new UsageError(`${name} must be an address or a host name, such as 127.0.0.1.`);
-    },
-  ),
-  open: flag(
-    'let everybody in who reaches the port, without a token or login: on 127.0.0.1 every program of every user here',
-  ),
-  log: choice('LEVEL', LOG_LEVELS, `what to log on stderr: ${LOG_LEVELS.join(', ')}`),
-  logCalls: flag('one line on stderr for each call: server, tool, duration, outcome; no arguments, no results'),
-  share: choice(
-    'HOW',
-    SHARING,
-    `how clients share server processes: ${SHARING.join(', ')}; with "all", servers cannot ask them`,
-  ),
-  header: list(
-    'K:V',
-    'a header for the URL, may be repeated; ${NAME} is an environment variable',
-    (typed, name): [string, string] => {
-      const [key, value] = splitPair(typed, ':', `${name} "Name: value"`);
-      return [key.trim(), value.trim()];
-    },
-  ),
   pid: checked('N', 'the gateway with this process id, if several run', (typed, name) => {
     if (/^[1-9]\d{0,9}$/.test(typed)) return Number(typed);
     throw new UsageError(`${name} must be the number of a process, not "${typed}".`);
@@ -124,7 +96,8 @@ export const COMMON = {
   help: flag('this help', 'h'),
 };
 
-function splitPair(typed: string, sign: string, form: string): [string, string] {
+/** `form`: how the user should have written it. */
+export function splitPair(typed: string, sign: string, form: string): [string, string] {
   const at = typed.indexOf(sign);
   if (at < 1) throw new UsageError(`"${typed}" has no name and value: write ${form}.`);
   return [typed.slice(0, at), typed.slice(at + 1)];
@@ -142,24 +115,4 @@ export function toSpanMs(typed: string, name: string): number {
   const [, count, unit] = /^(\d+)([smhd])$/.exec(typed) ?? [];
   if (count !== undefined) return Number(count) * SPAN_UNITS[unit!]!;
   throw new UsageError(`${name} must be a span such as 30s, 5m, 2h or 1d, not "${typed}".`);
-}
-
-/** Fills in `${NAME}`, so that a secret appears in no file and no process list. */
-export function fillIn(headers: [string, string][]): Record<string, string> {
-  const { env } = process; // environment.ts would load more than `wrap` needs before its first answer
-  const fill = (text: string): string =>
-    text.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, name: string) => {
-      if (env[name] === undefined) throw new UsageError(`--header: the environment variable ${name} is not set.`);
-      return env[name];
-    });
-  return Object.fromEntries(headers.map(([name, text]) => [name, fill(text)]));
-}
-
-export function isUrl(word: string): boolean {
-  return /^(https?|wss?):\/\//i.test(word);
-}
-
-export function toUrl(typed: string): string {
-  if (URL.canParse(typed) && /^(https?|wss?):$/.test(new URL(typed).protocol)) return typed;
-  throw new UsageError(`"${typed}" is not a URL: write http://…, https://…, ws://… or wss://….`);
 }

@@ -1,16 +1,26 @@
 // `parley audit`: verifies the audit log, exports it, and prints the public key that signs it.
-import { AuditTail } from '../../gateway/features/audit/audit-lines.ts';
-import { readSigningKey, toPublicText } from '../../gateway/features/audit/audit-folder.ts';
-import { readHeads } from '../../gateway/features/audit/audit-heads.ts';
-import type { AuditHead } from '../../gateway/features/audit/audit-heads.ts';
-import { toOcsf } from '../../gateway/features/audit/to-ocsf.ts';
-import { verifyAudit } from '../../gateway/features/audit/verify-audit.ts';
-import type { AuditReport } from '../../gateway/features/audit/verify-audit.ts';
-import type { AuditCommand } from '../args/audit-commands.ts';
-import type { Printer } from '../terminal/print.ts';
-import { ownAuditFolder } from '../serving/own-audit.ts';
+import { AuditTail } from './audit-lines.ts';
+import { readSigningKey, toPublicText } from './audit-folder.ts';
+import { readHeads } from './audit-heads.ts';
+import type { AuditHead } from './audit-heads.ts';
+import { toOcsf } from './to-ocsf.ts';
+import { verifyAudit } from './verify-audit.ts';
+import type { AuditReport } from './verify-audit.ts';
+import type { CommandTools } from '../../../kernel/command/command-tools.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
+import { ownAuditFolder } from './own-audit.ts';
 
-export async function runAudit(command: AuditCommand, print: Printer): Promise<number> {
+interface AuditCommand {
+  action: 'verify' | 'export' | 'key';
+  head: string | undefined;
+  heads: string | undefined;
+  key: string | undefined;
+  format: 'jsonl' | 'ocsf';
+  since: string | undefined;
+  json: boolean;
+}
+
+export async function runAudit(command: AuditCommand, { print }: CommandTools): Promise<number> {
   const folder = ownAuditFolder();
   if (command.action === 'verify') return verify(folder, command, print);
   if (command.action === 'export') return exportLines(folder, command, print);

@@ -1,17 +1,27 @@
 // `parley logs`: shows the audit log as a table, and follows it. Everything in it may come from a client or a server; the table and the printer
 // clean it.
-import { AuditTail } from '../../gateway/features/audit/audit-lines.ts';
-import type { AuditLine } from '../../gateway/features/audit/audit-lines.ts';
-import { toMatcher } from '../../gateway/matching/name-rule.ts';
-import { isObject } from '../../kernel/message.ts';
-import type { JsonObject } from '../../kernel/message.ts';
-import { CALL_TOOL } from '../../kernel/methods.ts';
-import { DEFAULT_LOG_LINES } from '../args/audit-commands.ts';
-import type { LogsCommand } from '../args/audit-commands.ts';
-import { ownAuditFolder } from '../serving/own-audit.ts';
-import { untilSignal } from '../signals.ts';
-import type { Printer } from '../terminal/print.ts';
-import { toTable } from '../terminal/table.ts';
+import { AuditTail } from './audit-lines.ts';
+import type { AuditLine } from './audit-lines.ts';
+import { toMatcher } from '../../matching/name-rule.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
+import { CALL_TOOL } from '../../../kernel/methods.ts';
+import { ownAuditFolder } from './own-audit.ts';
+import type { CommandTools } from '../../../kernel/command/command-tools.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
+import { toTable } from '../../../kernel/command/table.ts';
+
+interface LogsCommand {
+  follow: boolean;
+  since: string | undefined;
+  /** A pattern of names. */
+  tool: string | undefined;
+  server: string | undefined;
+  errors: boolean;
+  /** How many of the last lines are shown; undefined: all. */
+  most: number | undefined;
+  json: boolean;
+}
 
 const POLL_MS = 300;
 
@@ -20,12 +30,12 @@ const LOG_HEADER = ['TIME', 'WHO', 'SERVER', 'WHAT', 'OUTCOME', 'MS', 'MORE'];
 const MAX_CELL = 60;
 const GOOD = new Set(['ok', 'given', 'renewed', 'used', 'input_required', 'working', 'running']);
 
-export async function runLogs(command: LogsCommand, print: Printer): Promise<number> {
+export async function runLogs(command: LogsCommand, { print, ended }: CommandTools): Promise<number> {
   const tail = new AuditTail(ownAuditFolder());
   const wanted = toFilter(command);
   const read = () => tail.read(wanted).map(({ line }) => line);
   const found = read();
-  const shown = command.since === undefined ? found.slice(-DEFAULT_LOG_LINES) : found;
+  const shown = command.most === undefined ? found : found.slice(-command.most);
   if (shown.length === 0 && !command.json) print.note(toEmptyWords(command));
   show(shown, command, print);
   if (!command.follow) {
@@ -33,9 +43,9 @@ export async function runLogs(command: LogsCommand, print: Printer): Promise<num
     if (left > 0 && !command.json) print.note(`${left} older lines are not shown; to see them: --since WHEN`);
     return 0;
   }
-  const ended = untilSignal();
+  const isEnded = ended().then(() => true);
   for (;;) {
-    const isOver = await Promise.race([ended.then(() => true), pause()]);
+    const isOver = await Promise.race([isEnded, pause()]);
     show(read(), command, print);
     if (isOver) return 0;
   }

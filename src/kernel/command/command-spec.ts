@@ -1,5 +1,7 @@
 // A command as it can be typed: the parser, the help and the shell completion are made from it, and the type of the parsed command follows from it.
-import { suggest } from '../../config/check/suggest.ts';
+// A command of a feature also says what it does.
+import { suggest } from '../text/suggest.ts';
+import type { CommandTools } from './command-tools.ts';
 import { COMMON, UsageError } from './option.ts';
 import type { Option, TypedValue } from './option.ts';
 
@@ -56,6 +58,24 @@ export function defineCommand<const Name extends string, Options extends Record<
   };
 }
 
+/** With what it does. Resolves with the exit status. Its code is loaded when it runs, so that no other command waits for it. */
+export interface FeatureCommand<Name extends string = string, Parsed extends object = object> extends CommandSpec<
+  Name,
+  Parsed
+> {
+  run(command: Parsed, tools: CommandTools): Promise<number>;
+}
+
+export function defineFeatureCommand<
+  const Name extends string,
+  Options extends Record<string, Option>,
+  Parsed extends object,
+>(
+  form: CommandForm<Name, Options, Parsed> & Pick<FeatureCommand<Name, NoInfer<Parsed>>, 'run'>,
+): FeatureCommand<Name, Parsed> {
+  return { ...defineCommand(form), run: form.run };
+}
+
 export function only([first, ...rest]: string[], command: string): string | undefined {
   if (rest.length > 0)
     throw new UsageError(`"${command}" takes one word at most, but "${rest.join(' ')}" was given, too.`);
@@ -65,6 +85,11 @@ export function only([first, ...rest]: string[], command: string): string | unde
 export function none(words: string[], command: string): void {
   if (words.length > 0)
     throw new UsageError(`"${command}" takes no further words, but "${words.join(' ')}" was given.`);
+}
+
+/** For words that cannot follow. */
+export function refuse(words: string[]): void {
+  if (words.length > 0) throw new UsageError(`Unexpected words "${words.join(' ')}".`);
 }
 
 /** What to do, as the first word. */

@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { RuleOptions } from '../../gateway/features/rules/rule.ts';
-import type { Printer } from '../terminal/print.ts';
-import { runPolicy } from './policy.ts';
+import { createCommandTools } from '../../../cli/command-tools.ts';
+import type { RuleOptions } from './rule.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
+import { runPolicy } from './run-policy.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parley-policy-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -38,7 +39,7 @@ async function test(rules: RuleOptions[], past: object[] = CALLS) {
     note: () => {},
     problem: (line: string) => printed.push(line),
   };
-  const status = await runPolicy({ name: 'policy', config, log, json: true }, print as unknown as Printer);
+  const status = await runPolicy({ config, log, json: true }, createCommandTools(print as unknown as Printer));
   return {
     status,
     ...(JSON.parse(printed.join('\n')) as { calls: number; skipped: number; changed: object[]; depends: object[] }),

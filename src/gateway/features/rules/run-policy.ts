@@ -1,20 +1,17 @@
 // `parley policy test`: replays the audit log against the rules of a configuration and shows what would change.
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { enabledServers } from '../../config/config.ts';
-import { loadConfig } from '../../config/read/load-config.ts';
-import { readLine } from '../../gateway/features/audit/audit-lines.ts';
-import { createReplay } from '../../gateway/features/rules/replay-rules.ts';
-import type { PastCall, ReplayedCall } from '../../gateway/features/rules/replay-rules.ts';
-import type { RuleDecision } from '../../kernel/audit.ts';
-import { isAnonymous } from '../../kernel/base/anonymous.ts';
-import { GatewayError } from '../../kernel/base/errors.ts';
-import type { PolicyCommand } from '../args/access-commands.ts';
-import { readEnvironment } from '../environment.ts';
-import { ownAuditFolder } from '../serving/own-audit.ts';
-import type { Printer } from '../terminal/print.ts';
-import { toTable } from '../terminal/table.ts';
-import { toMissingLines, toProblemLines } from '../trust/load-command-config.ts';
+import { readLine } from '../audit/audit-lines.ts';
+import { createReplay } from './replay-rules.ts';
+import type { PastCall, ReplayedCall } from './replay-rules.ts';
+import type { RuleOptions } from './rule.ts';
+import type { RuleDecision } from '../../../kernel/audit.ts';
+import { isAnonymous } from '../../../kernel/base/anonymous.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import { ownAuditFolder } from '../audit/own-audit.ts';
+import type { CommandTools } from '../../../kernel/command/command-tools.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
+import { toTable } from '../../../kernel/command/table.ts';
 
 /** Calls with the same answer are counted together. */
 interface Verdict {
@@ -34,20 +31,18 @@ interface RecordedCall extends PastCall {
   decision: RuleDecision | undefined;
 }
 
-export async function runPolicy(command: PolicyCommand, print: Printer): Promise<number> {
-  const { path, config, problems } = loadConfig(command.config, readEnvironment());
-  if (path === undefined) {
-    print.problem('no configuration was found: none was named, and none is here.');
-    for (const line of toMissingLines()) print.note(line);
-    return 1;
-  }
-  if (!config) {
-    for (const line of toProblemLines({ path, problems })) print.note(line);
-    return 1;
-  }
-  const servers = enabledServers(config).map(([name]) => name);
+interface PolicyCommand {
+  config: string | undefined;
+  log: string | undefined;
+  json: boolean;
+}
+
+export async function runPolicy(command: PolicyCommand, { print, loadConfig }: CommandTools): Promise<number> {
+  const found = loadConfig(command.config);
+  if (!found) return 1;
+  const { rules = [] } = found.keys as { rules?: RuleOptions[] };
   try {
-    const replay = await createReplay(config.rules ?? [], servers);
+    const replay = await createReplay(rules, found.servers);
     const { calls, skipped } = readPastCalls(command.log);
     report(calls, replay, { command, print, skipped });
     return 0;

@@ -1,6 +1,6 @@
 // Two versions of a definition side by side: what differs, member by member and word by word. `[-…-]` was removed, `{+…+}` was added.
-import { isObject } from '../../kernel/message.ts';
-import type { JsonObject } from '../../kernel/message.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
 
 /** Comparing takes as many steps as the product of the two numbers of words. */
 const MAX_WORDS = 1000;

@@ -1,15 +1,11 @@
-// What can be typed for `logs` and `audit`.
-import { defineCommand, none, toAction } from './command-spec.ts';
-import type { ParsedCommand } from './command-spec.ts';
-import { COMMON, UsageError, option, toSpanMs } from './option.ts';
+// What can be typed for `parley logs` and `parley audit`.
+import { defineFeatureCommand, none, toAction } from '../../../kernel/command/command-spec.ts';
+import { COMMON, UsageError, option, toSpanMs } from '../../../kernel/command/option.ts';
 
 const { checked, choice, flag, text } = option;
 const AUDIT_ACTIONS = ['verify', 'export', 'key'] as const;
 const EXPORT_FORMATS = ['jsonl', 'ocsf'] as const;
-export const DEFAULT_LOG_LINES = 50;
-
-export type LogsCommand = ParsedCommand<typeof LOGS>;
-export type AuditCommand = ParsedCommand<typeof AUDIT>;
+const DEFAULT_LINES = 50;
 
 const { json } = COMMON;
 const since = checked(
@@ -18,12 +14,12 @@ const since = checked(
   toSince,
 );
 
-export const LOGS = defineCommand({
+export const logsCommand = defineFeatureCommand({
   name: 'logs',
   summary: 'show what was called, approved and refused, by whom and how it ended',
   usage: ['[-f] [--since WHEN] [--tool GLOB] [--server NAME] [--errors] [--json]'],
   about: [
-    `Shows the last ${DEFAULT_LOG_LINES} lines of the audit log of all your gateways, or everything with --since. Arguments are shown as`,
+    `Shows the last ${DEFAULT_LINES} lines of the audit log of all your gateways, or everything with --since. Arguments are shown as`,
     'shapes unless the configuration asks for values.',
   ],
   options: {
@@ -40,11 +36,12 @@ export const LOGS = defineCommand({
   },
   read({ options, words }) {
     none(words, 'logs');
-    return options;
+    return { ...options, most: options.since === undefined ? DEFAULT_LINES : undefined };
   },
+  run: async (command, tools) => (await import('./run-logs.ts')).runLogs(command, tools),
 });
 
-export const AUDIT = defineCommand({
+export const auditCommand = defineFeatureCommand({
   name: 'audit',
   summary: 'prove that the audit log is complete, or hand it to another program',
   usage: [
@@ -75,6 +72,7 @@ export const AUDIT = defineCommand({
     none(more, `audit ${action}`);
     return { action, ...options, format: options.format ?? 'ocsf' };
   },
+  run: async (command, tools) => (await import('./run-audit.ts')).runAudit(command, tools),
 });
 
 /** ISO 8601 in UTC, as the log has it. Days begin where the user is. */

@@ -1,5 +1,4 @@
 // `parley pins`: shows what servers have changed since they were first used, and accepts it as it was shown.
-import { findConfig } from '../../config/read/find-config.ts';
 import {
   listPinFiles,
   pinFolder,
@@ -12,16 +11,23 @@ import {
   keyOf,
   replacedForm,
   waitingForms,
-} from '../../gateway/features/pins/pin-record.ts';
-import type { Pin, PinForm, PinRecord } from '../../gateway/features/pins/pin.ts';
-import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
-import type { PinsCommand } from '../args/access-commands.ts';
-import { readEnvironment, displayPath } from '../environment.ts';
-import { programName } from '../program.ts';
-import type { Printer } from '../terminal/print.ts';
-import { toTable } from '../terminal/table.ts';
-import { isConfirmed } from '../terminal/terminal.ts';
-import { diffLines } from '../terminal/word-diff.ts';
+} from './pin-record.ts';
+import type { Pin, PinForm, PinRecord } from './pin.ts';
+import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
+import type { CommandTools } from '../../../kernel/command/command-tools.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
+import { toTable } from '../../../kernel/command/table.ts';
+import { diffLines } from './word-diff.ts';
+
+interface PinsCommand {
+  action: 'ls' | 'diff' | 'accept';
+  /** A server, or one of its tools. */
+  what: string | undefined;
+  /** Do not ask. */
+  isSure: boolean;
+  config: string | undefined;
+  json: boolean;
+}
 
 interface KeptPins {
   path: string;
@@ -35,10 +41,11 @@ interface Waiting {
   pin: Pin;
 }
 
-export async function runPins(command: PinsCommand, print: Printer): Promise<number> {
-  const kept = readAll(command, print);
+export async function runPins(command: PinsCommand, tools: CommandTools): Promise<number> {
+  const { print, program } = tools;
+  const kept = readAll(command, tools);
   if (!kept) return 1;
-  if (command.action === 'ls') return list(command, kept, print);
+  if (command.action === 'ls') return list(command, kept, tools);
   const { what } = command;
   const waiting = kept
     .flatMap(waitingIn)
@@ -48,18 +55,18 @@ export async function runPins(command: PinsCommand, print: Printer): Promise<num
       record.server === what || Object.values(record.pins).some(({ name }) => `${record.server}__${name}` === what),
   );
   if (what !== undefined && !isKnown) {
-    print.problem(`nothing is pinned of "${what}". To see what is: ${programName()} pins`);
+    print.problem(`nothing is pinned of "${what}". To see what is: ${program} pins`);
     return 1;
   }
   for (const one of waiting) for (const line of describe(one, print)) print.line(line);
   if (waiting.length === 0) print.line('Nothing has changed since it was accepted.');
-  else if (command.action === 'accept') return accept(waiting, command, print);
-  else print.note(`To accept it: ${programName()} pins accept ${what ?? '--all'}`);
+  else if (command.action === 'accept') return accept(waiting, command, tools);
+  else print.note(`To accept it: ${program} pins accept ${what ?? '--all'}`);
   return 0;
 }
 
-function readAll({ config }: PinsCommand, print: Printer): KeptPins[] | undefined {
-  const gateway = config === undefined ? undefined : findConfig(config, readEnvironment()).path;
+function readAll({ config }: PinsCommand, { print, findConfig }: CommandTools): KeptPins[] | undefined {
+  const gateway = config === undefined ? undefined : findConfig(config);
   try {
     const all = listPinFiles(pinFolder(ownStateFolder())).flatMap((path) => {
       const record = readPinFile(path);
@@ -72,7 +79,7 @@ function readAll({ config }: PinsCommand, print: Printer): KeptPins[] | undefine
   }
 }
 
-function list({ json }: PinsCommand, kept: readonly KeptPins[], print: Printer): number {
+function list({ json }: PinsCommand, kept: readonly KeptPins[], { print, program, displayPath }: CommandTools): number {
   const waiting = kept.flatMap(waitingIn);
   if (json) {
     const rows = waiting.map((one) => ({
@@ -112,7 +119,7 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], print: Printer):
   if (waiting.length === 0) return 0;
   print.line();
   for (const line of toTable(waiting.map((one) => [fullName(one), one.pin.area, wordsOf(one.pin)]))) print.line(line);
-  print.note(`To see what is different: ${programName()} pins diff`);
+  print.note(`To see what is different: ${program} pins diff`);
   return 0;
 }
 
@@ -171,14 +178,18 @@ function styleOf(print: Printer) {
   };
 }
 
-async function accept(waiting: readonly Waiting[], { what, isSure }: PinsCommand, print: Printer): Promise<number> {
+async function accept(
+  waiting: readonly Waiting[],
+  { what, isSure }: PinsCommand,
+  { print, program, confirm }: CommandTools,
+): Promise<number> {
   if (!isSure && !process.stdin.isTTY) {
     print.problem(
-      `nobody can be asked here. To accept it as it is shown: ${programName()} pins accept ${what ?? '--all'} --yes`,
+      `nobody can be asked here. To accept it as it is shown: ${program} pins accept ${what ?? '--all'} --yes`,
     );
     return 1;
   }
-  if (!isSure && !(await isConfirmed('Accept it?'))) {
+  if (!isSure && !(await confirm('Accept it?'))) {
     print.line('Nothing was accepted.');
     return 1;
   }
@@ -193,7 +204,7 @@ async function accept(waiting: readonly Waiting[], { what, isSure }: PinsCommand
     });
   print.line(`Accepted: ${accepted}.`);
   if (accepted === waiting.length) return 0;
-  print.problem(`${waiting.length - accepted} changed again meanwhile. To see them: ${programName()} pins diff`);
+  print.problem(`${waiting.length - accepted} changed again meanwhile. To see them: ${program} pins diff`);
   return 1;
 }
 

@@ -1,0 +1,13 @@
+// The commands of features, in the order of the help. Only what can be typed is loaded with this list.
+import { auditCommand, logsCommand } from './audit/command.ts';
+import { pinsCommand } from './pins/command.ts';
+import { pairCommand } from './questions/command.ts';
+import { policyCommand } from './rules/command.ts';
+
+export const FEATURE_COMMANDS = [
+  pinsCommand, // what servers have changed
+  pairCommand, // where a person answers
+  policyCommand, // what rules would decide
+  logsCommand, // what was called
+  auditCommand, // whether that is complete
+] as const;

@@ -16,6 +16,8 @@ export interface RedisServer extends AsyncDisposable {
   crash(): Promise<void>;
   /** Stops it and resolves with a function that restarts it. */
   pause(): Promise<() => Promise<void>>;
+  /** Halts it, so that connections stay and nothing is answered, and returns a function that lets it go on. */
+  halt(): () => void;
 }
 
 export async function startRedis(settings: Record<string, string> = {}): Promise<RedisServer> {
@@ -42,6 +44,10 @@ export async function startRedis(settings: Record<string, string> = {}): Promise
     async pause() {
       await kill();
       return again;
+    },
+    halt() {
+      child.kill('SIGSTOP');
+      return () => void child.kill('SIGCONT');
     },
     async [Symbol.asyncDispose]() {
       await kill();

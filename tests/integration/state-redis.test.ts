@@ -15,6 +15,7 @@ import { hasTool } from '../helpers/tools.ts';
 import { until } from '../helpers/until.ts';
 
 const MINUTE = 60_000;
+const KEYS = ['a key that all nodes have'];
 const log = createLog({ level: 'silent' });
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -30,7 +31,7 @@ describe.skipIf(!hasTool('redis-server'))('a state in Redis', () => {
   afterAll(() => redis[Symbol.asyncDispose]());
 
   const open = async (prefix = `test${prefixes++}`) => {
-    const state = await openSharedState(redis.url, { prefix, log });
+    const state = await openSharedState(redis.url, { prefix, log, keys: KEYS });
     closing.push(() => state.close());
     return state;
   };
@@ -49,8 +50,8 @@ describe.skipIf(!hasTool('redis-server'))('a state in Redis', () => {
     const client = connectTest();
     const pass = async (): Promise<void> => {
       await until('the short key to be over', async () => {
-        const left = await Promise.all((await client.keys(`{${prefix}}t:*`)).map((key) => client.pttl(key)));
-        return left.every((ms) => ms > 1000);
+        const left = await Promise.all((await client.keys(`{${prefix}}*`)).map((key) => client.pttl(key)));
+        return left.every((ms) => ms > 1000 || ms < 0);
       });
     };
     return { state, again: () => open(prefix), pass };
@@ -98,12 +99,65 @@ describe.skipIf(!hasTool('redis-server'))('a state in Redis', () => {
     await resume();
   });
 
+  it('a Redis that hangs makes every command fail soon, a lease is lost, and all goes on afterwards', async () => {
+    const state = await open();
+    const version = await state.put('s', 'a', 'one', { version: 0 });
+    const lease = (await state.lease('held', 900))!;
+    const lost = new Promise<void>((resolve) => lease.onLost(resolve));
+    const goOn = redis.halt();
+    const failed = { code: 'STATE_FAILED' };
+    const rate = { count: 1, perMs: MINUTE };
+    await Promise.all([
+      expect(state.get('s', 'a')).rejects.toMatchObject(failed),
+      expect(state.put('s', 'a', 'two', { version: version! })).rejects.toMatchObject(failed),
+      expect(state.remove('s', 'b')).rejects.toMatchObject(failed),
+      expect(state.list('s')).rejects.toMatchObject(failed),
+      expect(state.take('a', MINUTE)).rejects.toMatchObject(failed),
+      expect(state.draw('a', rate, 1)).rejects.toMatchObject(failed),
+      expect(state.lease('other', MINUTE)).rejects.toMatchObject(failed),
+    ]);
+    await lost;
+    expect(lease.isSure()).toBe(false);
+    goOn();
+    await until('Redis to answer', () =>
+      state.get('s', 'b').then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until('the lease to be free', async () => (await state.lease('held', MINUTE)) !== undefined);
+  });
+
+  it('values in Redis are sealed: they show nothing, and neither another key nor another place opens them', async () => {
+    const prefix = `test${prefixes++}`;
+    const state = await open(prefix);
+    await state.put('s', 'a', 'a secret', { version: 0 });
+    await state.put('s', 'b', 'another secret', { version: 0 });
+    const client = connectTest();
+    const rows = await client.keys(`{${prefix}}c:*`);
+    expect(rows).toHaveLength(2);
+    const [one, two] = (await Promise.all(rows.map((row) => client.hget(row, 'value')))) as [string, string];
+    for (const text of [one, two]) expect(text).not.toContain('secret');
+    const stranger = await openSharedState(redis.url, { prefix, log, keys: ['a key of somebody else'] });
+    closing.push(() => stranger.close());
+    await expect(stranger.get('s', 'a')).rejects.toMatchObject({ code: 'STATE_FAILED' });
+    await client.hset(rows[0]!, 'value', two);
+    await expect(state.list('s')).rejects.toMatchObject({ code: 'STATE_FAILED' });
+  });
+
   it('a Redis that removes keys when its memory is full is refused', async () => {
     await using small = await startRedis({ maxmemory: '64mb', 'maxmemory-policy': 'volatile-lru' });
-    await expect(openSharedState(small.url)).rejects.toMatchObject({
+    await expect(openSharedState(small.url, { keys: KEYS })).rejects.toMatchObject({
       code: 'BAD_OPTION',
       message: expect.stringContaining('noeviction') as string,
     });
+  });
+});
+
+it('a state in Redis without keys is refused, because nothing would be sealed', async () => {
+  await expect(openSharedState('redis://127.0.0.1:1')).rejects.toMatchObject({
+    code: 'BAD_OPTION',
+    message: expect.stringContaining('`keys`') as string,
   });
 });
 
@@ -118,7 +172,7 @@ it('openSharedState names what a state can be', async () => {
 async function startNode(issuer: string, state: Awaited<ReturnType<typeof openSharedState>>): Promise<string> {
   const server = createServer({ name: 'one', version: '1', log });
   server.tool('echo', {}, () => 'done');
-  const options = { servers: { one: server }, log, state, keys: ['a key that all nodes have'] };
+  const options = { servers: { one: server }, log, state, keys: KEYS };
   const auth = { issuers: [{ issuer, audience: 'https://mcp.example.test/mcp' }] };
   const gateway = createGateway({ ...options, auth, publicUrl: 'https://mcp.example.test' });
   closing.push(() => gateway.close());

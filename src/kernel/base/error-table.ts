@@ -258,7 +258,7 @@ export const ERRORS = {
   BAD_OPTION: row(-32603, 500, 'config', ['{option}: {reason}', 'Correct the named option and try again.']),
   STATE_FAILED: row(-32603, 503, 'parley', [
     'What the gateways share cannot be read at the moment',
-    'Try again. The log says why: `state.failed`. The Redis of `state` must answer, and must not be read-only.',
+    'Try again. The log says why: `state.failed`. The Redis or folder of `state` must answer, and must not be read-only.',
   ]),
   STORE_UNUSABLE: row(-32603, 500, 'config', [
     'The flow store cannot be used: {reason}',

@@ -9,6 +9,8 @@ import { createServer } from '../../../sdk/server/create-server.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { GatewayOptions } from '../../../gateway/gateway.ts';
+import { systemClock } from '../../../kernel/base/clock.ts';
+import { MemoryState } from '../../../kernel/state/memory-state.ts';
 import type { State } from '../../../kernel/state/state.ts';
 import { createTestIssuer } from './issuer.contract.ts';
 import type { TestIssuer } from './issuer.contract.ts';
@@ -91,7 +93,10 @@ it.each([
 ])(
   'a state of the embedding program that %s lets nobody in, keeps its words, and the gateway goes on',
   async (_, take) => {
-    const { url, runs } = await serving({}, { take, close: () => Promise.reject(new Error('not closed')) });
+    const { url, runs } = await serving(
+      {},
+      Object.assign(new MemoryState(systemClock), { take, close: () => Promise.reject(new Error('not closed')) }),
+    );
     const { prove, call } = await createHolder(url);
     for (let tries = 0; tries < 2; tries++) {
       const { status, json } = await call(await prove());

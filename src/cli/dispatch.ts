@@ -40,6 +40,7 @@ type Runners = { [Ran in OwnCommand as Ran['name']]: (command: Ran, print: Print
 const RUN: Runners = {
   wrap: prepareWrap,
   serve: async (command, print) => (await import('./commands/serve/serve.ts')).runServe(command, print),
+  connect: async (command, print) => (await import('./commands/connect/connect.ts')).runConnect(command, print),
   check: async (command, print) => (await import('./commands/check.ts')).runCheck(command, print),
   trust: async (command, print) => (await import('./commands/trust.ts')).runTrust(command, print),
   ls: async (command, print) => (await import('./commands/ls.ts')).runLs(command, print),

@@ -2,6 +2,7 @@
 import { FEATURE_COMMANDS } from '../../gateway/features/commands.ts';
 import { KEY, TRUST } from './access-commands.ts';
 import type { CommandSpec, FeatureCommand, ParsedCommand } from '../../kernel/command/command-spec.ts';
+import { CONNECT } from './connect-commands.ts';
 import { EXPLORE, FLOWS, RUN } from './flow-commands.ts';
 import { LOGIN, LOGINS, LOGOUT } from './login-commands.ts';
 import { CHECK, COMPLETION, DEMO, SERVE, WRAP } from './serving-commands.ts';
@@ -9,7 +10,7 @@ import { CALL, LS, PROMPT, READ, STATUS } from './target-commands.ts';
 
 /** Those that belong to no feature of the gateway, before and after the others. */
 const [FIRST, LAST] = [
-  [WRAP, SERVE, CHECK, TRUST, LS, CALL, READ, PROMPT, RUN, EXPLORE, FLOWS, KEY, STATUS],
+  [WRAP, SERVE, CONNECT, CHECK, TRUST, LS, CALL, READ, PROMPT, RUN, EXPLORE, FLOWS, KEY, STATUS],
   [LOGIN, LOGOUT, LOGINS, DEMO, COMPLETION],
 ];
 

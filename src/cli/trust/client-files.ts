@@ -1,8 +1,11 @@
 // Finds the configuration files of clients, to suggest them to a user who has named none. Counts their servers and starts none.
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Environment } from '../../config/read/find-config.ts';
+import { ConfigProblems, SourcePositions } from '../../config/check/config-problems.ts';
+import { projectPaths, userPaths } from '../../config/read/client-places.ts';
+import { clientTable } from '../../config/client-table.ts';
 import { projectServers } from '../../config/read/client-formats.ts';
+import { fromForeignBlocks } from '../../config/read/foreign-blocks.ts';
 import { parseConfig } from '../../config/read/parse-config.ts';
 import { readRegularFile } from '../../config/read/read-regular-file.ts';
 import { MAX_CONFIG_FILE_BYTES } from '../../kernel/base/limits.ts';
@@ -48,39 +51,32 @@ export function suggestConfigs(environment: Environment): string[] {
 type Place = [client: string, path: string];
 
 function placesOf(environment: Environment): Place[] {
-  const { cwd } = environment;
-  const ofProject: Place[] = [
-    ['Claude Code', join(cwd, '.mcp.json')],
-    ['Cursor', join(cwd, '.cursor', 'mcp.json')],
-    ['VS Code', join(cwd, '.vscode', 'mcp.json')],
-    ['Gemini CLI', join(cwd, '.gemini', 'settings.json')],
-    ['Codex', join(cwd, '.codex', 'config.toml')],
-  ];
+  const ofProject = clientTable().flatMap((client) =>
+    projectPaths(client, environment).map((path): Place => [client.name, path]),
+  );
   const all = [...ofProject, ...placesInHome(environment)];
   return all.filter(([, path], index) => all.findIndex(([, other]) => other === path) === index);
 }
 
+/** Variables that name folders of all programs. Those of one client may lead to any file. */
+const FOLDERS = ['XDG_CONFIG_HOME', 'FLATPAK_XDG_CONFIG_HOME', 'APPDATA', 'LOCALAPPDATA'];
+
+/** Those of the user that are always at the same place, and not of the project. */
+export function usualPlaces(environment: Environment): Place[] {
+  const env = Object.fromEntries(FOLDERS.map((name) => [name, environment.env[name]]));
+  return placesInHome({ ...environment, env });
+}
+
 /** Those of the user, not of the project. */
-export function placesInHome({ home, env, platform = process.platform }: Environment): Place[] {
-  const config = env['XDG_CONFIG_HOME'] || join(home, '.config');
-  const support = {
-    darwin: join(home, 'Library', 'Application Support'),
-    win32: env['APPDATA'] || join(home, 'AppData', 'Roaming'),
-  }[platform as string];
-  const apps = support ?? config;
-  return [
-    ['Claude Desktop', join(apps, 'Claude', 'claude_desktop_config.json')],
-    ['Claude Code', join(home, '.claude.json')],
-    ['Cursor', join(home, '.cursor', 'mcp.json')],
-    ['VS Code', join(apps, 'Code', 'User', 'mcp.json')],
-    ['Windsurf', join(home, '.codeium', 'windsurf', 'mcp_config.json')],
-    ['Gemini CLI', join(home, '.gemini', 'settings.json')],
-    ['Codex', join(home, '.codex', 'config.toml')],
-  ];
+function placesInHome(environment: Environment): Place[] {
+  return clientTable().flatMap((client) => userPaths(client, environment).map((path): Place => [client.name, path]));
 }
 
 function countIn(path: string, cwd: string): number {
-  const value = parsed(path) ?? {};
+  const value = fromForeignBlocks(parsed(path) ?? {}, {
+    places: new SourcePositions(''),
+    problems: new ConfigProblems(),
+  });
   const blocks = [...BLOCKS.map((block) => value[block]), projectServers(value).get(cwd)];
   return new Set(blocks.filter(isObject).flatMap((one) => Object.keys(one))).size;
 }

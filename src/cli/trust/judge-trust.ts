@@ -15,7 +15,7 @@ import { userFolder, ownStateFolder } from '../../kernel/secrets/own-folders.ts'
 import { printableLine } from '../../kernel/base/visible.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';
-import { placesInHome } from './client-files.ts';
+import { usualPlaces } from './client-files.ts';
 import { fingerprintOf, sourcesOfCommand } from './code-sources.ts';
 
 /** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. `unbound`: it would send a secret to any issuer. */
@@ -63,7 +63,7 @@ export function isOwnConfig(path: string, environment: Environment): boolean {
 
 function isInHome(path: string, environment: Environment): boolean {
   if (isInside(path, userFolder(environment))) return true;
-  return placesInHome(environment).some(([, file]) => file === path);
+  return usualPlaces(environment).some(([, file]) => file === path);
 }
 
 function vouchedFor({ env }: Environment): string[] {

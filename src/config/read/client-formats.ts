@@ -1,22 +1,26 @@
-// Converts what other clients write in their own way: names of variables in place of values (Codex), and servers of one project (Claude
-// Code). Runs before variables are filled in.
+// Converts what other clients write in their own way: names of variables in place of values (Codex), servers of one project (Claude Code), and
+// servers that stand elsewhere (foreign-blocks.ts). Runs before variables are filled in.
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { ConfigPath, SourcePositions, ConfigProblems } from '../check/config-problems.ts';
 import { BLOCKS } from '../check/schema.ts';
+import { fromForeignBlocks } from './foreign-blocks.ts';
 
 interface ClientFormatContext {
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   places: SourcePositions;
   problems: ConfigProblems;
+  /** It is a file of Parley, by its name. */
+  isOwn?: boolean;
 }
 
 export function normalizeClientFormats(
   config: Record<string, unknown>,
   context: ClientFormatContext,
 ): Record<string, unknown> {
-  const known = withProject(config, context);
+  const found = withProject(config, context);
+  const known = context.isOwn ? found : { ...fromForeignBlocks(found, context) };
   for (const block of BLOCKS) {
     const entries = known[block];
     if (!isObject(entries)) continue;

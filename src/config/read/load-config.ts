@@ -102,7 +102,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const { texts, read } = remembering({ path, text }, options.read ?? readNamed);
   const { value: written, places, problems } = parseConfig(text.replace(/^\uFEFF/, ''), path);
   if (written === undefined) return { ...NOTHING, path, problems: problems.sorted(), files: [path], texts };
-  const value = normalizeClientFormats(written, { cwd, env, places, problems });
+  const value = normalizeClientFormats(written, { cwd, env, places, problems, isOwn: isOwnFile(path) });
   const folder = dirname(path);
   const workspace = workspaceOf(path, options);
   const {

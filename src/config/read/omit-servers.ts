@@ -104,6 +104,16 @@ function describeOwnEntry(server: ServerInput, own: OwnGateway): string | undefi
   return command === 'serve' && isOwnFile(rest, server, own) ? 'this command serves the same file again' : undefined;
 }
 
+/** An entry of any client that leads to Parley: by its command, or by the port that it has unless the user chose another one. */
+export function isParleyEntry(server: ServerInput): boolean {
+  const url = server.url ?? server.serverUrl ?? server.httpUrl;
+  if (url !== undefined) return isOwnUrl(url, { host: DEFAULT_HOST, port: DEFAULT_PORT });
+  const { command = '', args = [] } = server;
+  const words = [command, ...args].map(String);
+  const at = words.findIndex((word) => isParley(word) || /[\\/]cli[\\/]main\.[jt]s$/.test(word)); // of any installation
+  return at !== -1 && words[at + 1] === 'serve';
+}
+
 function isOwnUrl(text: string, { host, port, publicUrl }: OwnAddress): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);

@@ -14,13 +14,14 @@ import {
 import { dirname } from 'node:path';
 import { randomId } from '../crypto/ids.ts';
 
-export function writePrivateFile(path: string, text: string): void {
+export function writePrivateFile(path: string, text: string | Uint8Array): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const fresh = `${path}.${randomId()}`;
   try {
     const file = openSync(fresh, 'wx', 0o600);
     try {
-      writeSync(file, text);
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+      for (let at = 0; at < bytes.length;) at += writeSync(file, bytes, at);
       fsyncSync(file);
     } finally {
       closeSync(file);

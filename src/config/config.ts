@@ -9,6 +9,7 @@ import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../gateway/features/config.ts';
 import type { NormalsOf } from '../kernel/config/config-key.ts';
 import type { Limits } from '../kernel/base/limits.ts';
+import type { UrlTransport } from '../mcp/connect/address.ts';
 import type { SandboxOptions } from '../mcp/connect/sandbox/sandbox-options.ts';
 import type { LoginInput } from './check/server-shape.ts';
 import type { LogLevel } from './settings.ts';
@@ -86,7 +87,7 @@ interface UrlServer extends ServerCommon {
   /** How to log in. Absent: the server says how. */
   readonly auth?: LoginConfig;
   /** Absent: detect it. */
-  readonly transport?: 'streamable-http' | 'http+sse' | 'websocket';
+  readonly transport?: UrlTransport;
 }
 
 /** As in the file, with one spelling of each key. */

@@ -1,4 +1,5 @@
 // Normalizes a valid configuration. Pure and idempotent.
+import { onlyLinkOf } from '../mcp/connect/url-links.ts';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { resolveStoreUrl } from '../flow/store/store-url.ts';
@@ -136,9 +137,10 @@ function toLogin({ auth, oauth, scopes: codex }: ServerInput, folder: string): L
 }
 
 function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {
-  if (/^wss?:/i.test(url)) return 'websocket';
+  const only = onlyLinkOf(/^\w+:/.exec(url)?.[0] ?? '');
+  if (only) return only.transport;
   const word = type ?? transport ?? (httpUrl === undefined ? undefined : 'streamable-http');
-  const found = word && TRANSPORTS[word];
+  const found = word === undefined ? undefined : TRANSPORTS[word];
   return found === 'stdio' ? undefined : found;
 }
 

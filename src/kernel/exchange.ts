@@ -23,9 +23,12 @@ export interface GatewayTool {
   run(exchange: Exchange): Promise<ResultObject>;
 }
 
+/** What an HTTP connection can become. */
+export type UpgradedTransport = 'websocket';
+
 /** How a client connected. Headers hold credentials: use them for decisions, not for logs. */
 export interface ClientConnection {
-  readonly transport: 'stdio' | 'http' | 'sse' | 'websocket' | 'sdk';
+  readonly transport: 'stdio' | 'http' | 'sse' | 'sdk' | UpgradedTransport;
   /** Identifies a handshake session over HTTP; not the id that the client sends. */
   readonly session?: string | undefined;
   /**

@@ -1,6 +1,7 @@
 // Parses the command line into a typed command. Never throws and never prints: a mistake in the command line is a command, too.
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
+import { isServerUrl } from '../../mcp/connect/url-links.ts';
 import { hintAt } from '../../kernel/command/command-spec.ts';
 import type { CommandSpec, TypedCommand } from '../../kernel/command/command-spec.ts';
 import { COMMANDS, findCommand } from './commands.ts';
@@ -93,10 +94,9 @@ function readWrap(spec: CommandSpec, args: string[]): Command {
   const at = end?.index ?? args.length;
   const rest = args.slice(end?.kind === 'option-terminator' ? at + 1 : at);
   const [first = '', ...others] = rest;
-  const isUrl = /^(https?|wss?):\/\//i.test(first);
-  const { values, positionals } = parse(spec, [...args.slice(0, at), ...(isUrl ? others : [])]);
+  const { values, positionals } = parse(spec, [...args.slice(0, at), ...(isServerUrl(first) ? others : [])]);
   if (values['help']) return { name: 'help', of: spec.name };
-  return toCommand(spec, { values, words: isUrl ? [first, ...positionals] : rest, server: undefined });
+  return toCommand(spec, { values, words: isServerUrl(first) ? [first, ...positionals] : rest, server: undefined });
 }
 
 function parse(spec: CommandSpec, args: string[]): { values: TypedCommand['values']; positionals: string[] } {

@@ -6,7 +6,8 @@ import { defineCommand, none, only } from '../../kernel/command/command-spec.ts'
 import type { ParsedCommand } from '../../kernel/command/command-spec.ts';
 import { LOGIN_OPTIONS, toLoginOptions } from './login-commands.ts';
 import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
-import { SHARED, fillIn, isUrl, toUrl } from './shared-options.ts';
+import { isServerUrl, schemesWith } from '../../mcp/connect/url-links.ts';
+import { SHARED, fillIn, toUrl } from './shared-options.ts';
 
 const { choice, flag, pairs, port, seconds, texts } = option;
 export const DEFAULT_START_SECONDS = 50;
@@ -85,7 +86,7 @@ type ServerOptions = Parameters<typeof toLoginOptions>[0] & { header: [string, s
 function toServer([first, ...args]: string[], options: ServerOptions): CommandAddress | UrlAddress {
   const { header: headers, env } = options;
   if (first === undefined) throw new UsageError('Give the command to wrap after "--", or a URL.');
-  if (!isUrl(first)) {
+  if (!isServerUrl(first)) {
     refuseMistypedUrl(first);
     if (headers.length > 0) throw new UsageError('--header is for a URL; for a command use --env.');
     return { command: first, args, env: Object.fromEntries(env) };
@@ -99,7 +100,7 @@ function toServer([first, ...args]: string[], options: ServerOptions): CommandAd
 function refuseMistypedUrl(word: string): void {
   const scheme = /^([a-z][\w+.-]*):\/\//i.exec(word)?.[1];
   if (scheme !== undefined) {
-    throw new UsageError(`"${scheme}://" is not supported: write http://, https://, ws:// or wss://.`);
+    throw new UsageError(`"${scheme}://" is not supported: write ${schemesWith('://')}.`);
   }
   if (/^(localhost|\d+\.\d+\.\d+\.\d+|\[[\da-f:]+\]|[\w-]+(\.[\w-]+)+):\d+(\/|$)/i.test(word)) {
     throw new UsageError(`"${word}" looks like a URL: write http://${word}.`);

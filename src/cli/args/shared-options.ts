@@ -1,5 +1,6 @@
 // Options of commands that start or reach a server: where to listen, what to log, headers and URLs.
 import { DEFAULT_HOST, LOG_LEVELS, SHARING } from '../../config/settings.ts';
+import { linksOf, schemesWith } from '../../mcp/connect/url-links.ts';
 import { UsageError, option, splitPair } from '../../kernel/command/option.ts';
 
 const { checked, choice, flag, list } = option;
@@ -45,11 +46,7 @@ export function fillIn(headers: [string, string][]): Record<string, string> {
   return Object.fromEntries(headers.map(([name, text]) => [name, fill(text)]));
 }
 
-export function isUrl(word: string): boolean {
-  return /^(https?|wss?):\/\//i.test(word);
-}
-
 export function toUrl(typed: string): string {
-  if (URL.canParse(typed) && /^(https?|wss?):$/.test(new URL(typed).protocol)) return typed;
-  throw new UsageError(`"${typed}" is not a URL: write http://…, https://…, ws://… or wss://….`);
+  if (URL.canParse(typed) && linksOf(new URL(typed).protocol).length > 0) return typed;
+  throw new UsageError(`"${typed}" is not a URL: write ${schemesWith('://…')}.`);
 }

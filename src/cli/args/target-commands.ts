@@ -7,7 +7,8 @@ import { programName } from '../program.ts';
 import { defineCommand, hintAt } from '../../kernel/command/command-spec.ts';
 import type { ParsedCommand, TypedCommand, ValuesOf } from '../../kernel/command/command-spec.ts';
 import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
-import { SHARED, fillIn, isUrl, toUrl } from './shared-options.ts';
+import { isServerUrl } from '../../mcp/connect/url-links.ts';
+import { SHARED, fillIn, toUrl } from './shared-options.ts';
 
 const { checked, flag, pairs, seconds, text } = option;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
@@ -93,10 +94,10 @@ export const CALL = defineCommand({
   },
   read({ options, words: [tool, ...words], server }) {
     if (tool === undefined) throw new UsageError(`Name the tool to call. To see them: ${programName()} ls tools`);
-    const [body, ...rest] = words.filter((word) => !isUrl(word));
+    const [body, ...rest] = words.filter((word) => !isServerUrl(word));
     if (rest.length > 0)
       throw new UsageError(`"call" takes a tool and one JSON object; "${rest.join(' ')}" was not expected.`);
-    const target = toTarget({ options, words: words.filter(isUrl), server });
+    const target = toTarget({ options, words: words.filter(isServerUrl), server });
     return { tool, args: options.arg, body: toBody(body), yes: options.yes, json: options.json, ...target };
   },
 });
@@ -165,8 +166,8 @@ function toTarget({ options, words, server: typed }: TypedTarget, known: readonl
   const { header, pid, timeout: timeoutMs, log } = options;
   const [word, ...rest] = words;
   if (rest.length > 0) throw new UsageError(`Unexpected words "${rest.join(' ')}": give one URL or file.`);
-  const url = options.url ?? (word !== undefined && isUrl(word) ? toUrl(word) : undefined);
-  const config = options.config ?? (word !== undefined && !isUrl(word) ? word : undefined);
+  const url = options.url ?? (word !== undefined && isServerUrl(word) ? toUrl(word) : undefined);
+  const config = options.config ?? (word !== undefined && !isServerUrl(word) ? word : undefined);
   const [command, ...args] = typed ?? [];
   if (typed && command === undefined) throw new UsageError('Give the command to start after "--".');
   const server = command === undefined ? undefined : { command, args };

@@ -1,16 +1,11 @@
 // One line that says who talks to whom: `client 2025-06-18 over stdio ⇄ server 2026-07-28 over HTTP, bridged`.
+import { URL_LINKS } from '../../mcp/connect/url-links.ts';
 import { isSameEra, toSpokenRevision } from '../../mcp/eras/revisions.ts';
 
 interface BridgeSide {
   dialect: string;
   revision: string;
 }
-
-const TRANSPORTS: Record<string, string> = {
-  'streamable-http': 'HTTP',
-  'http+sse': 'HTTP+SSE',
-  websocket: 'WebSocket',
-};
 
 export function toBridgeLine(
   client: BridgeSide & { transport: string },
@@ -22,5 +17,5 @@ export function toBridgeLine(
 
 /** The usual name of a transport. */
 export function toTransportName(kind: string): string {
-  return TRANSPORTS[kind] ?? kind;
+  return URL_LINKS.find(({ transport }) => transport === kind)?.label ?? kind;
 }

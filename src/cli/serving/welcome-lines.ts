@@ -1,4 +1,5 @@
 // What a command prints when its port is open: its URLs, its revisions, and the lines to paste into each client.
+import { UPGRADES } from '../../mcp/listen/http/upgrades.ts';
 import { isIP } from 'node:net';
 import { DEFAULT_PORT } from '../../config/settings.ts';
 import { META } from '../../mcp/eras/meta.ts';
@@ -65,7 +66,7 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
     '',
     `  ${link(url)}  Streamable HTTP`,
     `  ${link(`${scheme}://${origin}/sse`)}  HTTP+SSE`,
-    `  ${link(`${scheme.replace('http', 'ws')}://${origin}/ws`)}  WebSocket`,
+    ...UPGRADES.map((one) => `  ${link(one.urlOf(`${scheme}://${origin}${one.path}`))}  ${one.label}`),
     '',
     ...(options.publicUrl === undefined ? [] : [`  public  ${toUrl(options)}`]),
     `  speaks  ${ALL_REVISIONS.join(', ')}`,

@@ -1,10 +1,11 @@
 // Checks the names of servers, and the keys of one server against each other. Problems never repeat values of variables, headers and URLs,
 // which may be secrets.
+import { linksOf, onlyLinkOf, schemesWith } from '../../mcp/connect/url-links.ts';
 import { eraOf, isSameEra } from '../../mcp/eras/revisions.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import { TRANSPORTS } from './server-shape.ts';
-import type { ServerInput, TransportWord } from './server-shape.ts';
+import type { ServerInput } from './server-shape.ts';
 
 interface ServerCheck {
   server: ServerInput;
@@ -53,13 +54,13 @@ function checkUrl({ server, path, problems, missing }: ServerCheck, key: (typeof
   const at = [...path, key];
   const text = server[key]!;
   if (missing.has(toPathId(at))) return;
+  const word = wordOf(server);
   const scheme = URL.canParse(text) ? new URL(text).protocol : undefined;
   const hint = 'Write it in full, such as https://example.com/mcp.';
   if (scheme === undefined) problems.error(at, 'this is not a URL', hint);
-  else if (!/^(?:https?|wss?):$/.test(scheme)) {
-    problems.error(at, `${scheme}// is not http://, https://, ws:// or wss://`, hint);
-  } else if (/^wss?:$/.test(scheme) && ![undefined, 'ws', 'websocket'].includes(wordOf(server))) {
-    problems.error(at, `${scheme}// and "${wordOf(server)}" do not fit`, 'Leave out the type: the URL says it.');
+  else if (linksOf(scheme).length === 0) problems.error(at, `${scheme}// is not ${schemesWith('://')}`, hint);
+  else if (word !== undefined && ![undefined, TRANSPORTS[word]].includes(onlyLinkOf(scheme)?.transport)) {
+    problems.error(at, `${scheme}// and "${word}" do not fit`, 'Leave out the type: the URL says it.');
   }
 }
 
@@ -126,7 +127,7 @@ function checkTimeout({ server: { timeout, timeoutMs }, path, problems }: Server
   if (timeoutMs !== undefined) problems.warn(at, '"timeoutMs" is given too, and counts', 'Remove this one.');
 }
 
-function wordOf({ type, transport }: ServerInput): TransportWord | undefined {
+function wordOf({ type, transport }: ServerInput): string | undefined {
   return type ?? transport;
 }
 

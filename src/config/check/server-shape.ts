@@ -1,4 +1,6 @@
 // The keys of one server: Parley's own, and those of the clients whose files are read unchanged.
+import { URL_LINKS, schemesWith } from '../../mcp/connect/url-links.ts';
+import type { UrlTransport } from '../../mcp/connect/address.ts';
 import { ALL_REVISIONS, ERAS } from '../../mcp/eras/revisions.ts';
 import { SERVER_FEATURE_KEYS } from '../../gateway/features/config.ts';
 import { shapesOf } from '../../kernel/config/config-key.ts';
@@ -19,18 +21,12 @@ import {
 import type { TypeOf } from '../../kernel/config/shape.ts';
 
 /** The names of transports in use, with Parley's name for each; undefined means to detect it. */
-export const TRANSPORTS = {
+export const TRANSPORTS: Readonly<Record<string, 'stdio' | UrlTransport | undefined>> = {
   stdio: 'stdio',
   http: undefined,
-  'streamable-http': 'streamable-http',
-  streamableHttp: 'streamable-http',
-  sse: 'http+sse',
-  'http+sse': 'http+sse',
-  ws: 'websocket',
-  websocket: 'websocket',
-} as const;
-export type TransportWord = keyof typeof TRANSPORTS;
-const transportWords = Object.keys(TRANSPORTS) as TransportWord[];
+  ...Object.fromEntries(URL_LINKS.flatMap(({ words, transport }) => words.map((word) => [word, transport]))),
+};
+const transportWords = Object.keys(TRANSPORTS);
 
 const TOOL_RULES = object(
   {
@@ -146,7 +142,7 @@ export const SERVER = object(
       ],
       'Run the command in a sandbox of the machine (docs/safety.md). Default: no sandbox.',
     ),
-    url: text('Where it listens: http://, https://, ws:// or wss://.'),
+    url: text(`Where it listens: ${schemesWith('://')}.`),
     serverUrl: text('The same as "url", as Windsurf writes it.'),
     httpUrl: text('The same as "url", Streamable HTTP only, as Gemini CLI writes it.'),
     headers: record(plain('Its value.'), 'HTTP headers sent with every request.'),

@@ -12,12 +12,15 @@ export interface CommandAddress {
   sandbox?: SandboxOptions | boolean | undefined;
 }
 
+/** See url-links.ts. */
+export type UrlTransport = 'streamable-http' | 'http+sse' | 'websocket';
+
 export interface UrlAddress {
   /** http(s)://… or ws(s)://… */
   url: string | URL;
   headers?: Record<string, string> | undefined;
   /** Default: detected. */
-  transport?: 'streamable-http' | 'http+sse' | 'websocket' | undefined;
+  transport?: UrlTransport | undefined;
   /** How to log in at the server. */
   auth?: LoginOptions | undefined;
 }

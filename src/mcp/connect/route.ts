@@ -8,6 +8,8 @@ import { registerArgumentSecrets, registerSecret, registerUrlSecrets } from '../
 import type { Link } from './links/link.ts';
 import type { ServerLogin } from './accounts/server-login.ts';
 import type { CommandAddress, UrlAddress, Address } from './address.ts';
+import type { UrlLink } from './url-link.ts';
+import { URL_LINKS, linksOf, onlyLinkOf, schemesWith } from './url-links.ts';
 
 export interface Route {
   /** Creates a new link. Each kind of link loads its code on first use, so a program that uses no HTTP starts faster. */
@@ -67,19 +69,15 @@ function keepSecrets(address: Address): void {
 
 function urlRoute({ url, headers, transport }: UrlAddress, { limits, log, clock, id, login }: RouteOptions): Route {
   const parsed = toUrl(url);
-  const options = { url: String(parsed), headers, limits, log, id, login };
-  if (transport === 'websocket' || /^wss?:$/.test(parsed.protocol)) {
-    const open = async () => (await import('./links/websocket.ts')).createWebSocketLink({ ...options, clock });
-    return { open, canReopen: true };
-  }
-  const sse: Route = {
-    open: async () => (await import('./links/legacy-sse.ts')).createSseLink(options),
+  const options = { url: String(parsed), headers, limits, log, clock, id, login };
+  const toRoute = ([first, ...others]: readonly UrlLink[]): Route => ({
+    open: () => first!.open(options),
     canReopen: true,
-  };
-  if (transport === 'http+sse') return sse;
-  const open = async () => (await import('./links/streamable-http.ts')).createHttpLink(options);
-  const http: Route = { open, canReopen: true };
-  return transport === 'streamable-http' ? http : { ...http, fallback: sse };
+    ...(others.length > 0 && { fallback: toRoute(others) }),
+  });
+  const fitting = linksOf(parsed.protocol);
+  const isChosen = transport !== undefined && !onlyLinkOf(parsed.protocol);
+  return toRoute(isChosen ? URL_LINKS.filter((one) => one.transport === transport) : fitting);
 }
 
 function toUrl(url: string | URL): URL {
@@ -87,8 +85,8 @@ function toUrl(url: string | URL): URL {
     throw new GatewayError('BAD_OPTION', { option: 'url', reason: `"${withoutLogin(String(url))}" is not a URL` });
   }
   const parsed = new URL(url);
-  if (/^(https?|wss?):$/.test(parsed.protocol)) return parsed;
-  throw new GatewayError('BAD_OPTION', { option: 'url', reason: `${parsed.protocol} is not http, https, ws or wss` });
+  if (linksOf(parsed.protocol).length > 0) return parsed;
+  throw new GatewayError('BAD_OPTION', { option: 'url', reason: `${parsed.protocol} is not ${schemesWith('')}` });
 }
 
 /** The text before an @ may be a password. */

@@ -1,7 +1,7 @@
 // Identifies callers with the program's `identify` hook, or with the one that `auth` makes (auth/). Nothing that a client says about
 // itself counts.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Identity } from '../../kernel/exchange.ts';
+import type { Identity, UpgradedTransport } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import { LOCAL, isAnonymous } from '../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
@@ -11,7 +11,7 @@ import type { HttpRequest } from '../../kernel/base/http.ts';
 /** What is known of a request before it is read. */
 export interface IdentifyRequest {
   readonly headers: IncomingHttpHeaders;
-  readonly transport: 'http' | 'websocket';
+  readonly transport: 'http' | UpgradedTransport;
   readonly method?: string | undefined;
   /** The path with its query. */
   readonly url?: string | undefined;

@@ -12,6 +12,8 @@ import type {
 } from '../../../kernel/message.ts';
 import type { Abortable } from '../../../kernel/base/cancellation.ts';
 
+import type { UrlTransport } from '../address.ts';
+
 export interface LinkEvents {
   /**
    * `from` is the request on whose own stream the message came, if the transport has such streams (HTTP). `sent` is the text of a
@@ -36,7 +38,7 @@ export interface SendOptions {
 }
 
 export interface Link {
-  readonly kind: 'stdio' | 'streamable-http' | 'http+sse' | 'websocket' | 'memory';
+  readonly kind: 'stdio' | 'memory' | UrlTransport;
   /** For error messages: the command or URL, without secrets. */
   readonly name: string;
   /** Whether each request has its own stream, and is cancelled by ending it. */

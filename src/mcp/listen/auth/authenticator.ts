@@ -1,4 +1,5 @@
 // Checks the credential of every request: an API key, or an access token of a configured issuer. A caller without one is refused.
+import { findUpgrade } from '../http/upgrades.ts';
 import { missingScopes } from '../../../kernel/exchange.ts';
 import type { Identity } from '../../../kernel/exchange.ts';
 import { isRequest } from '../../../kernel/message.ts';
@@ -226,10 +227,11 @@ export class Authenticator {
   }
 }
 
-/** Messages of HTTP+SSE go to another path than the one that tokens are for; a WebSocket has two names. */
+/** Messages of HTTP+SSE go to another path than the one that tokens are for; an upgraded connection has two names. */
 function toProven({ headers, method, url, transport, resource = '' }: IdentifyRequest, token: string, jkt: string) {
   const isMessage = /\/message(\?|$)/.test(url ?? '');
   const own = isMessage ? resource.replace(/\/sse$/, '/message') : resource;
-  const urls = transport === 'websocket' ? [own, own.replace(/^http/, 'ws')] : [own];
+  const upgrade = findUpgrade('transport', transport);
+  const urls = upgrade ? [own, upgrade.urlOf(own)] : [own];
   return { proof: headers['dpop'], method: method ?? 'GET', urls, token, jkt };
 }

@@ -1,4 +1,5 @@
 // What clients ask before they log in: for which URL tokens are, and who issues them (RFC 9728).
+import { UPGRADES } from '../http/upgrades.ts';
 import type { HttpResponse } from '../../../kernel/base/http.ts';
 import { ALGORITHMS } from './auth-options.ts';
 import type { AuthOptions } from './auth-options.ts';
@@ -45,7 +46,8 @@ function resourceAt(path: string, endpoint: string): string | undefined {
 export function isResource(url: string, endpoint: string): boolean {
   const beside = endpoint.slice(0, endpoint.lastIndexOf('/'));
   const isPart = url.startsWith(`${endpoint}/`) && /^[^/?#]+$/.test(url.slice(endpoint.length + 1));
-  return isPart || [endpoint, `${beside}/sse`, `${beside}/ws`].includes(url);
+  const others = ['/sse', ...UPGRADES.map(({ path }) => path)];
+  return isPart || url === endpoint || others.some((path) => url === beside + path);
 }
 
 function answer(response: HttpResponse, body: object): void {

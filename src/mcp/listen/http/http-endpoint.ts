@@ -1,4 +1,4 @@
-// Serves all HTTP transports with one request handler: /mcp, /sse with /message, and /ws. Checks Host and Origin first
+// Serves all HTTP transports with one request handler: /mcp, /sse with /message, and those of upgrades.ts. Checks Host and Origin first
 // on every path. `handle` mounts it into a Node HTTP server, `fetch` into servers that use web-standard requests.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -20,8 +20,9 @@ import { LegacySse } from './legacy-sse.ts';
 import { checkPage, findPage } from './page-access.ts';
 import { StreamableHttp } from './streamable-http.ts';
 import type { HttpVisit } from './streamable-http.ts';
-import { createSockets } from './sockets.ts';
-import type { UpgradeRequest } from './websocket.ts';
+import type { UpgradeRequest } from './upgrade.ts';
+import { UpgradedConnections } from './upgraded.ts';
+import { findUpgrade } from './upgrades.ts';
 import { toFetch } from './to-fetch.ts';
 import type { Fetch } from './to-fetch.ts';
 
@@ -65,7 +66,7 @@ export interface ListeningAddress {
 export interface HttpEndpoint {
   /** Answers 404 on other paths, or calls `next` if given: `app.use(endpoint.handle)`. */
   readonly handle: (request: HttpRequest, response: HttpResponse, next?: () => void) => void;
-  /** For Hono, Next, Bun, Deno and Workers. Serves everything but WebSocket, which does not fit into a Response. */
+  /** For Hono, Next, Bun, Deno and Workers. Serves everything but what a connection is upgraded to (WebSocket), which does not fit into a Response. */
   readonly fetch: Fetch;
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   close(): void;
@@ -75,7 +76,7 @@ export interface HttpEndpoint {
 export interface ServedEndpoint extends HttpEndpoint {
   /** What is in flight, and what waits for an answer of its user. */
   calls(): Iterable<object>;
-  /** Ends the streams and WebSockets without a call. */
+  /** Ends the streams and upgraded connections without a call. */
   sendAway(): void;
 }
 
@@ -92,7 +93,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const guard = createEndpointGuard(options);
   const routes = createRoutes(context, options, mount);
   const { login, openPage, placeOf, identify } = createEntrance(options, mount);
-  const sockets = createSockets(context);
+  const upgraded = new UpgradedConnections(context);
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.localPathOf(request);
@@ -117,37 +118,38 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
     handle,
     fetch: toFetch(handle),
     upgrade(request: UpgradeRequest, socket, head) {
-      socket.on('error', () => {}); // an error before the WebSocket takes over must not end the process
+      socket.on('error', () => {}); // an error before the new transport takes over must not end the process
       const fail = (thrown: unknown): void => refuseUpgradeFor(context, { request, socket }, thrown);
       try {
         guard.check(request);
-        if (mount.localPathOf(request) !== '/ws') return refuseUpgrade(socket, '404 Not Found');
+        const to = findUpgrade('path', mount.localPathOf(request));
+        if (!to) return refuseUpgrade(socket, '404 Not Found');
         const go = (caller: Caller): void =>
-          runUnlessLoop(context, request, () => void sockets.upgrade(request, socket, head, caller).catch(fail));
-        const caller = identify?.(request, { transport: 'websocket', ...(login && placeOf(request, '/ws')) });
+          runUnlessLoop(context, request, () => void upgraded.upgrade(to, request, socket, head, caller).catch(fail));
+        const caller = identify?.(request, { transport: to.transport, ...(login && placeOf(request, to.path)) });
         if (caller instanceof Promise) caller.then(go).catch(fail);
         else go(caller);
       } catch (thrown) {
         fail(thrown);
       }
     },
-    ...endsOf(context, routes, sockets),
+    ...endsOf(context, routes, upgraded),
   };
 }
 
 type Served = Pick<ServedEndpoint, 'calls' | 'sendAway' | 'close'>;
 
-function endsOf({ listens }: ServeContext, routes: Served, sockets: Served): Served {
+function endsOf({ listens }: ServeContext, routes: Served, upgraded: Served): Served {
   return {
-    calls: () => [...routes.calls(), ...sockets.calls()],
+    calls: () => [...routes.calls(), ...upgraded.calls()],
     sendAway() {
       listens.endAll();
-      sockets.sendAway();
+      upgraded.sendAway();
       routes.sendAway();
     },
     close() {
       listens.endAll();
-      sockets.close();
+      upgraded.close();
       routes.close();
     },
   };

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { answer } from '../fixtures/peer.mjs';
 import { serve } from '../fixtures/serve.mjs';
-import { FragmentQueue, createWebSocketLink, type WebSocketLinkOptions } from './websocket.ts';
+import { FragmentQueue, createWebSocketLink, type WebSocketLinkOptions } from './websocket-link.ts';
 import {
   describeLink,
   later,

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
-import { FakeClock } from '../eras/fake-context.contract.ts';
+import { FakeClock } from '../../eras/fake-context.contract.ts';
 import { keepAlive } from './websocket-pings.ts';
 
 class FakeSocket extends EventEmitter {

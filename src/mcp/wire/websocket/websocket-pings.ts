@@ -1,7 +1,7 @@
 // The pings of a WebSocket, in both directions: those of the peer are answered within bounds, and ours find out whether the peer is alive.
 import type { WebSocket } from 'ws';
-import type { Clock } from '../../kernel/base/clock.ts';
-import { waitForSlot } from './paced-reader.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import { waitForSlot } from '../paced-reader.ts';
 
 /** Above this many unsent bytes, reading from the peer pauses. */
 export const PAUSE_BYTES = 1024 * 1024;

@@ -1,6 +1,5 @@
 // A WebSocket at /ws: one message per text frame, in both directions. While a client does not read, its requests are
 // not read either; if too much piles up, it is cut off. A heartbeat detects a client that vanished silently.
-import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
@@ -8,15 +7,15 @@ import type { Message } from '../../../kernel/message.ts';
 import { LOCAL, anonymousPrincipal } from '../../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
-import type { HttpRequest } from '../../../kernel/base/http.ts';
 import { HeldShare, UNCOUNTED_BYTES } from '../../../kernel/base/held-bytes.ts';
 import { boundVia } from '../../../kernel/base/via.ts';
-import { PAUSE_BYTES, answerPings, keepAlive } from '../../wire/websocket-pings.ts';
+import { PAUSE_BYTES, answerPings, keepAlive } from '../../wire/websocket/websocket-pings.ts';
 import { encode } from '../../wire/json-rpc.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
 import type { Caller } from '../identify.ts';
-import { refuseUpgrade, watchValidity } from './refusals.ts';
+import { refuseUpgrade, watchValidity } from '../http/refusals.ts';
+import type { UpgradeAcceptor, UpgradeRequest } from '../http/upgrade.ts';
 
 const POLICY_VIOLATION = 1008;
 const SERVICE_RESTART = 1012;
@@ -24,19 +23,7 @@ const SERVICE_RESTART = 1012;
 /** How long a client may take to read its last messages. */
 const PARTING_MS = 1000;
 
-/** With the address of its client, behind a trusted proxy. */
-export type UpgradeRequest = IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
-
-export interface WebSocketAcceptor {
-  upgrade(request: UpgradeRequest, socket: Duplex, head: Buffer, caller: Caller): void;
-  /** What is in flight on all connections. */
-  calls(): Iterable<object>;
-  /** Closes the connections without a call. */
-  sendAway(): void;
-  close(): void;
-}
-
-export function acceptWebSockets(context: ServeContext): WebSocketAcceptor {
+export function acceptWebSockets(context: ServeContext): UpgradeAcceptor {
   const { maxRequestBytes, maxConnections } = context.limits;
   const server = new WebSocketServer({
     noServer: true,

@@ -13,16 +13,16 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
 import { VIA_HEADER, ownVia, writeVia } from '../../../kernel/base/via.ts';
 import { settledWithin } from '../../../kernel/base/timing.ts';
-import { answerPings, keepAlive } from '../../wire/websocket-pings.ts';
+import { answerPings, keepAlive } from '../../wire/websocket/websocket-pings.ts';
 import { PacedReader } from '../../wire/paced-reader.ts';
 import { writeMessage } from '../../wire/json-rpc.ts';
 import { MAX_IN_STREAM, toPieces } from '../../wire/write-batcher.ts';
 import { HttpRefusal } from '../http/http-refusal.ts';
-import { describeNetworkError } from './describe-network-error.ts';
-import { Inbox } from './inbox.ts';
-import type { LinkLimits } from './inbox.ts';
-import type { Link, LinkEvents } from './link.ts';
-import { UnreadQueue } from './unread-queue.ts';
+import { describeNetworkError } from '../links/describe-network-error.ts';
+import { Inbox } from '../links/inbox.ts';
+import type { LinkLimits } from '../links/inbox.ts';
+import type { Link, LinkEvents } from '../links/link.ts';
+import { UnreadQueue } from '../links/unread-queue.ts';
 
 export interface WebSocketLinkOptions {
   url: string | URL;

@@ -1,6 +1,6 @@
-// Serves the flows. Their sessions are in the file or the Redis that FLOW_STORE names, and survive this process.
+// Serves the flows. Their sessions are in the file, the Redis or the Postgres that FLOW_STORE names, and survive this process.
 import { createServer } from 'mcp-parley';
-import { createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
+import { createPostgresStore, createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
 import { inform } from './company.ts';
 import { migration } from './migration.ts';
 import { questionnaire } from './questionnaire.ts';
@@ -9,7 +9,9 @@ import { runbook } from './runbook.ts';
 const { FLOW_STORE: place = 'flows.db', FLOW_KEY: key = 'only for trying it out', PORT: port = '8080' } = process.env;
 const store = place.startsWith('redis:')
   ? await createRedisStore({ url: place })
-  : await createSqliteStore({ path: place, key });
+  : place.startsWith('postgres:')
+    ? await createPostgresStore({ url: place, key })
+    : await createSqliteStore({ path: place, key });
 const keys = [key];
 
 const server = createServer({

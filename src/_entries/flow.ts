@@ -26,6 +26,7 @@ export type { Turn } from '../flow/session/turn/turn.ts';
 export { exploreFile } from '../flow/explore/explore-file.ts';
 export type { ExploredFlows } from '../flow/explore/exploration.ts';
 export { memoryStore } from '../flow/store/memory/memory.ts';
+export { createPostgresStore } from '../flow/store/postgres/postgres.ts';
 export { createRedisStore } from '../flow/store/redis/redis.ts';
 export { createSqliteStore } from '../flow/store/sqlite/sqlite.ts';
 export type {

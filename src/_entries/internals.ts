@@ -6,6 +6,7 @@ export { fold } from '../flow/fold.ts';
 export { Sessions } from '../flow/session/sessions.ts';
 export { settled } from '../flow/session/turn/turn.ts';
 export { memoryStore } from '../flow/store/memory/memory.ts';
+export { createPostgresStore } from '../flow/store/postgres/postgres.ts';
 export { createRedisStore } from '../flow/store/redis/redis.ts';
 export { createSqliteStore } from '../flow/store/sqlite/sqlite.ts';
 export { isEnded } from '../flow/header.ts';

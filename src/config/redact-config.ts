@@ -62,7 +62,7 @@ function redactFlows(flows: FlowsConfig, show: Show): FlowsConfig {
   const { store, fileKey, keys } = flows;
   return {
     ...flows,
-    store: store.startsWith('redis') ? disguiseUrl(store, toDisguise(show)) : show(store),
+    store: store.includes('://') ? disguiseUrl(store, toDisguise(show)) : show(store),
     ...(fileKey !== undefined && { fileKey: hide(fileKey, show) }),
     keys: keys.map((key) => hide(key, show)),
   };

@@ -10,6 +10,8 @@ import { fixture, startHttp } from './fixture-server.ts';
 import type { HttpFixture } from './fixture-server.ts';
 import { Home } from './parley.ts';
 import type { Ended } from './parley.ts';
+import { hasPostgres, startPostgres } from './postgres-server.ts';
+import type { PostgresServer } from './postgres-server.ts';
 import { startRedis } from './redis-server.ts';
 import type { RedisServer } from './redis-server.ts';
 import { removeFolder } from './remove-folder.ts';
@@ -20,13 +22,23 @@ export const DESK_FLOWS: string = join(ROOT, 'tests', 'fixtures', 'servers', 'de
 
 /** The available kinds of store by name. Undefined means a file in the desk's folder. */
 export function deskPlaces(): Record<string, () => string | undefined> {
-  if (!hasTool('redis-server')) return { SQLite: () => undefined };
   let redis: RedisServer | undefined;
+  let postgres: PostgresServer | undefined;
+  const [hasRedis, isPostgresThere] = [hasTool('redis-server'), hasPostgres()];
   beforeAll(async () => {
-    redis = await startRedis();
+    if (hasRedis) redis = await startRedis();
+    if (isPostgresThere) postgres = await startPostgres();
+    postgres?.sql('CREATE DATABASE "postgres/1"'); // a second store has `/1` behind its URL, as in Redis
   });
-  afterAll(async () => redis?.[Symbol.asyncDispose]());
-  return { SQLite: () => undefined, Redis: () => redis!.url };
+  afterAll(async () => {
+    await redis?.[Symbol.asyncDispose]();
+    await postgres?.[Symbol.asyncDispose]();
+  });
+  return {
+    SQLite: () => undefined,
+    ...(hasRedis && { Redis: () => redis!.url }),
+    ...(isPostgresThere && { Postgres: () => postgres!.url }),
+  };
 }
 
 /** A folder with a store, the effects of steps, and a home for commands. */

@@ -15,6 +15,8 @@ import type { Mortal, Place } from '../helpers/durable-flows/mortal.ts';
 import { startOthers } from '../helpers/durable-flows/others.ts';
 import { createWorld } from '../helpers/durable-flows/world.ts';
 import type { World } from '../helpers/durable-flows/world.ts';
+import { hasPostgres, startPostgres } from '../helpers/postgres-server.ts';
+import type { PostgresServer } from '../helpers/postgres-server.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
 import { hasTool } from '../helpers/tools.ts';
@@ -44,19 +46,23 @@ const DRILL: PlayName = 'the drill, in which nobody answers what can be decided 
 /** Plays until every boundary was hit: two do, unless something happens by itself a moment later than in the play without kills. */
 const MOST_ROUNDS = 6;
 let redis: RedisServer | undefined;
+let postgres: PostgresServer | undefined;
 let program: { program: string } & Disposable;
 beforeAll(async () => {
   program = await bundleMortal();
   redis = hasTool('redis-server') ? await startRedis() : undefined;
+  postgres = hasPostgres() ? await startPostgres() : undefined;
 });
 afterAll(async () => {
   program[Symbol.dispose]();
   await redis?.[Symbol.asyncDispose]();
+  await postgres?.[Symbol.asyncDispose]();
 });
 
 const STORES: Record<string, (folder: string) => Place> = {
   SQLite: (folder) => ({ sqlite: { path: join(folder, 'flows.db'), key: 'a key of this test' } }),
   ...(hasTool('redis-server') && { Redis: () => ({ redis: { url: redis!.url } }) }),
+  ...(hasPostgres() && { Postgres: () => ({ postgres: { url: postgres!.url, key: 'a key of this test' } }) }),
 };
 
 describe.each(Object.keys(STORES))('in %s', (store) => {

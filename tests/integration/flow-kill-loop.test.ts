@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../helpers/files.ts';
+import { hasPostgres, startPostgres } from '../helpers/postgres-server.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import { hasTool } from '../helpers/tools.ts';
 
@@ -40,6 +41,13 @@ describe('a kill -9 at any moment', { timeout: DEADLINE_MS }, () => {
   it.skipIf(!hasTool('redis-server'))('loses no answer and doubles no effect in Redis', async () => {
     await using redis = await startRedis();
     expectGood(await killLoop(['--kills', String(KILLS), '--redis', redis.url, ...MORE]));
+  });
+
+  it.skipIf(!hasPostgres())('loses no answer and doubles no effect in Postgres', async () => {
+    await using postgres = await startPostgres();
+    expectGood(
+      await killLoop(['--kills', String(KILLS), '--postgres', postgres.url, '--key', 'a key of this test', ...MORE]),
+    );
   });
 
   it.each([

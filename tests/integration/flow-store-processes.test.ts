@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
+import { createPostgresStore } from '../../src/flow/store/postgres/postgres.ts';
 import { createRedisStore } from '../../src/flow/store/redis/redis.ts';
 import { createSqliteStore } from '../../src/flow/store/sqlite/sqlite.ts';
 import type { FlowStore } from '../../src/flow/store/store.ts';
 import { expectWhole, whileIt } from '../../src/flow/store/store-races.contract.ts';
 import { header, MANY, start } from '../../src/flow/store/store-samples.contract.ts';
 import { ROOT } from '../helpers/files.ts';
+import { hasPostgres, startPostgres } from '../helpers/postgres-server.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import { removeFolder } from '../helpers/remove-folder.ts';
 import { hasTool } from '../helpers/tools.ts';
@@ -43,6 +45,14 @@ describe('processes that share a store', () => {
     await using redis = await startRedis();
     const options = { url: redis.url };
     await raced(await createRedisStore(options), { store: 'redis', options });
+  });
+});
+
+describe.skipIf(!hasPostgres())('processes that share a store in Postgres', () => {
+  it.each([undefined, 'a key of this test'])('keep its word (key: %s)', async (key) => {
+    await using postgres = await startPostgres();
+    const options = { url: postgres.url, ...(key && { key }) };
+    await raced(await createPostgresStore(options), { store: 'postgres', options });
   });
 });
 

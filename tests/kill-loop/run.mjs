@@ -1,10 +1,10 @@
 // Kills processes with SIGKILL over and over, at random times and at the worst ones, and checks what is left:
-//   node tests/kill-loop/run.mjs [--kills 300] [--store sqlite | --redis redis://127.0.0.1:6379] [--key secret] [--write]
+//   node tests/kill-loop/run.mjs [--kills 300] [--store sqlite | --redis redis://127.0.0.1:6379 | --postgres postgres://…] [--key secret] [--write]
 // `--sabotage lose` makes the store forget some commits, `vary` gives effects another key on each try, `forget` leaves out some undos
 // and some cleanup, `hurry` ends sleeps too early, `repeat` loses intents of effects: the check must detect all of them.
 // `--write` puts the figures into docs/evidence/borders.md.
 // Prints a report in JSON; exits with 1 if anything that was acknowledged is lost, or an effect happened twice.
-// Needs the build (node scripts/ready.mjs), and for Redis a server of its own: its keys stay there.
+// Needs the build (node scripts/ready.mjs), and for Redis or Postgres a server of its own: its keys and tables stay there.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '300' },
     store: { type: 'string', default: 'sqlite' },
     redis: { type: 'string' },
+    postgres: { type: 'string' },
     key: { type: 'string' },
     sabotage: { type: 'string' },
     write: { type: 'boolean', default: false },
@@ -34,7 +35,15 @@ writeFileSync(effects, '');
 const maxTombstones = 1_000_000;
 const place = values.redis
   ? { store: 'redis', url: values.redis, prefix: `kill-loop-${process.pid}`, maxTombstones }
-  : { store: 'sqlite', path: join(folder, 'flows.db'), maxTombstones, ...(values.key && { key: values.key }) };
+  : values.postgres
+    ? {
+        store: 'postgres',
+        url: values.postgres,
+        schema: `kill_loop_${process.pid}`,
+        maxTombstones,
+        ...(values.key && { key: values.key }),
+      }
+    : { store: 'sqlite', path: join(folder, 'flows.db'), maxTombstones, ...(values.key && { key: values.key }) };
 
 const began = Date.now();
 const told = { place, effects, faults: FAULTS, sabotage: values.sabotage };
@@ -64,7 +73,7 @@ if (values.write) renewBlock('evidence/borders.md', `kills-${place.store}`, toWo
 process.exitCode = breaches.length > 0 ? 1 : 0;
 
 function toWords(all) {
-  const name = { redis: 'Redis', sqlite: 'SQLite' }[place.store];
+  const name = { postgres: 'Postgres', redis: 'Redis', sqlite: 'SQLite' }[place.store];
   return [
     `${name}: ${all.kills} kills, ${all.byFault} of them between an effect and its record or around a commit.`,
     `${all.acknowledged} answers were acknowledged in ${all.sessions} sessions, ${all.moved} of which were answered in more than one process.`,

@@ -9,7 +9,7 @@ import { ROOT, read } from '../helpers/files.ts';
 /** What README.md and the guides use: of each entry, and of `ask`. */
 const STARTING = `
   createServer connect createGateway createAuditLog createLog respond GatewayError ProtocolError FrontMCPServer
-  flow serveFlows connectFlows f msg exploreFile createSqliteStore createRedisStore createTokens
+  flow serveFlows connectFlows f msg exploreFile createSqliteStore createRedisStore createPostgresStore createTokens
   confirm choice form step person event
   onCall onList onMethod onCustomMethod mapTools perClient loadStep
   filter approve rename prefix describe log redact timeout retry circuitBreaker sizeLimit cache screen fixed defaults

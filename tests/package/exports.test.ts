@@ -112,6 +112,7 @@ describe('the public surface', () => {
         "SessionEndedError",
         "TokenFlowSessions",
         "connectFlows",
+        "createPostgresStore",
         "createRedisStore",
         "createSignedTokens",
         "createSqliteStore",

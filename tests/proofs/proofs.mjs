@@ -220,6 +220,75 @@ it('a made-up method with one row is routed by name, judged, rated and recorded 
     test: 'src/gateway/made-up-method.test.ts',
   },
   {
+    name: 'add a flow store',
+    most: 6,
+    write: {
+      'src/flow/store/shelf/shelf.ts': `// Keeps sessions in memory, and counts those that it has made.
+import type { Header, JournalEntry } from '../../journal.ts';
+import { memoryStore } from '../memory/memory.ts';
+import type { CreateResult, FlowStore, SessionLimits } from '../store.ts';
+
+export interface ShelfOptions {
+  name: string;
+}
+
+export async function createShelfStore({ name }: ShelfOptions): Promise<FlowStore & { made: number }> {
+  const inner = memoryStore();
+  const create = inner.create.bind(inner);
+  const shelf = Object.assign(inner, { made: 0, name });
+  shelf.create = async (header: Header, entries: JournalEntry[], limits: SessionLimits): Promise<CreateResult> => {
+    const result = await create(header, entries, limits);
+    if (result === 'ok') shelf.made++;
+    return result;
+  };
+  return shelf;
+}
+`,
+      'src/flow/store/shelf/shelf.test.ts': `import { expect, it } from 'vitest';
+import { normalizeConfig } from '../../../config/normalize-config.ts';
+import { createShelfStore } from '../../../_entries/flow.ts';
+import { header, MANY, start } from '../store-samples.contract.ts';
+import { isStoreUrl, openStoreUrl } from '../store-url.ts';
+import { keepsTheContract } from '../store.contract.ts';
+
+keepsTheContract('the shelf', async () => {
+  const store = await createShelfStore({ name: 'test' });
+  return { store, end: () => store.close() };
+});
+
+it('a store that was added has its URL on the command line and in the configuration', async () => {
+  expect(isStoreUrl('shelf:attic')).toBe(true);
+  const store = await openStoreUrl('shelf:attic');
+  expect(store).toMatchObject({ made: 0, name: 'attic' });
+  await store.create(header(), [start], MANY);
+  expect(store).toMatchObject({ made: 1 });
+  expect(normalizeConfig({ servers: {}, flows: { store: 'shelf:attic' } }, '/').flows?.store).toBe('shelf:attic');
+});
+`,
+    },
+    insert: [
+      [
+        'src/flow/store/store-url.ts',
+        "  {\n    schemes: ['redis://', 'rediss://'],",
+        `  {
+    schemes: ['shelf:'],
+    written: 'shelf:NAME',
+    async open(_, name) {
+      const { createShelfStore } = await import('./shelf/shelf.ts');
+      return createShelfStore({ name });
+    },
+  },
+`,
+      ],
+      [
+        'src/_entries/flow.ts',
+        'export { createRedisStore }',
+        "export { createShelfStore } from '../flow/store/shelf/shelf.ts';\n",
+      ],
+    ],
+    test: 'src/flow/store/shelf/shelf.test.ts',
+  },
+  {
     name: 'delete the step screen',
     most: 2,
     remove: `${FEATURES}/screen`,

@@ -90,12 +90,16 @@ export const FLOWS = defineCommand({
   options: {
     store: text(
       'STORE',
-      'sqlite:FILE, redis://… or rediss://… (default: that of --code, $PARLEY_FLOW_STORE, or the configuration)',
+      'sqlite:FILE, redis://…, rediss://… or postgres://… (default: that of --code, $PARLEY_FLOW_STORE, or the configuration)',
     ),
     code: text('FILE', 'a file that exports the flows, and their serveFlows options as "options": do the work here'),
     config: text('FILE', 'a configuration whose "flows" has store and keys'),
-    prefix: text('P', 'prefix of the keys in a Redis store (default parley:flow)'),
-    'file-key': checked('NAME', 'the variable that has the key of the SQLite file', checkVariable),
+    prefix: text('P', 'prefix of the keys in Redis (default parley:flow), or the schema in Postgres (parley_flow)'),
+    'file-key': checked(
+      'NAME',
+      'the variable that has the key of the SQLite file, or of what is in Postgres',
+      checkVariable,
+    ),
     'seal-key': list('NAME', 'a variable that has one of the keys of serveFlows; may be repeated', checkVariable),
     state: {
       ...list(

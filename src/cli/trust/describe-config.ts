@@ -64,7 +64,7 @@ interface ShownLeaf {
 }
 
 const IN_COMMAND = new Set(['server.command', 'server.args']);
-const URLS = /^(?:https?|wss?|rediss?):\/\//i;
+const URLS = /^(?!file:)[a-z][a-z\d+.-]*:\/\//i;
 
 /** Every value of which a person should know, but for the commands. */
 function shownLeaves({ read, shown }: LoadedConfig): ShownLeaf[] {

@@ -214,9 +214,11 @@ export const CONFIG = object(
     ),
     flows: object(
       {
-        store: text('`sqlite:FILE`, relative to this file, or `redis://…`.', { notEmpty: true }),
-        prefix: text('Of the keys of a Redis store. Default: parley:flow.', { notEmpty: true }),
-        fileKey: text('The key of an encrypted SQLite file.', { notEmpty: true }),
+        store: text('`sqlite:FILE`, relative to this file, `redis://…` or `postgres://…`.', { notEmpty: true }),
+        prefix: text('Of the keys in Redis; default: parley:flow. In Postgres the schema; default: parley_flow.', {
+          notEmpty: true,
+        }),
+        fileKey: text('The key of an encrypted SQLite file, or of an encrypted store in Postgres.', { notEmpty: true }),
         keys: either([list(text('A key.'), 'Keys.'), text('One key.')], 'The `keys` of `serveFlows`.'),
       },
       'Where `parley flows` finds sessions: `store`, and `prefix`, `fileKey` and `keys` where it has them (docs/cli.md). Servers do not read it.',

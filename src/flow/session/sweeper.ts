@@ -30,6 +30,7 @@ export class Sweeper {
   readonly #sessions: SessionHost;
   #at = Infinity;
   #off = (): void => {};
+  readonly #offChange: () => void;
   #stopped = false;
   #sweeping: Promise<void> | undefined;
 
@@ -37,6 +38,8 @@ export class Sweeper {
     this.#sessions = sessions;
     if (!sessions.context.sweeps) this.#stopped = true;
     else if (sessions.context.store.durable) this.#set(sessions.context.clock.now() + POLL_MS);
+    const wake = ({ dueAt }: { dueAt?: number | undefined }): void => this.#set(dueAt ?? Infinity);
+    this.#offChange = (!this.#stopped && sessions.context.store.onChange?.(wake)) || (() => {});
   }
 
   /** A session was written; it may be the next one due. */
@@ -48,6 +51,7 @@ export class Sweeper {
   stop(): void {
     this.#stopped = true;
     this.#off();
+    this.#offChange();
   }
 
   sweep(): Promise<void> {

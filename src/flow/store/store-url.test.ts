@@ -8,6 +8,8 @@ describe('the URL of a store', () => {
     ['sqlite://flows.db', true],
     ['redis://localhost', true],
     ['rediss://localhost:6380/2', true],
+    ['postgres://localhost/flows', true],
+    ['postgresql://me@localhost:5433/flows?sslmode=require', true],
     ['sqlite:', false],
     ['redis:localhost', false],
     ['mysql://localhost', false],
@@ -23,7 +25,7 @@ describe('the URL of a store', () => {
 
   it('is refused without its password if no store has its scheme', async () => {
     await expect(openStoreUrl('mysql://me:secret@host/db')).rejects.toThrow(
-      '"mysql://…@host/db" is not a store; write sqlite:FILE, redis://HOST or rediss://HOST',
+      '"mysql://…@host/db" is not a store; write sqlite:FILE, redis://HOST or rediss://HOST, postgres://HOST/DATABASE',
     );
   });
 

@@ -6,9 +6,9 @@ import { GatewayError } from '../../kernel/base/errors.ts';
 import type { FlowStore } from './store.ts';
 
 interface StoreUrlOptions {
-  /** Of keys, for stores that others use too. */
+  /** Of keys in Redis, or the schema in Postgres: for stores that others use too. */
   prefix?: string | undefined;
-  /** Encrypts a file. */
+  /** Encrypts a file, or what is in Postgres. */
   key?: string | undefined;
   readOnly?: boolean | undefined;
 }
@@ -41,6 +41,14 @@ const KINDS: readonly StoreKind[] = [
     async open(url, _, { prefix }) {
       const { createRedisStore } = await import('./redis/redis.ts');
       return createRedisStore({ url, prefix });
+    },
+  },
+  {
+    schemes: ['postgres://', 'postgresql://'],
+    written: 'postgres://HOST/DATABASE',
+    async open(url, _, { prefix, key, readOnly }) {
+      const { createPostgresStore } = await import('./postgres/postgres.ts');
+      return createPostgresStore({ url, schema: prefix, key, readOnly });
     },
   },
 ];

@@ -24,6 +24,13 @@ export interface ListedSession {
   heldUntil?: number | undefined;
 }
 
+/** What a wake-up says; the store has the truth. */
+export interface ChangedSession {
+  id: string;
+  /** When it is due next, if that was said. */
+  dueAt?: number | undefined;
+}
+
 /** `network`: the limit of the network was reached; `limit`: one of the others. */
 export type CreateResult = 'ok' | 'exists' | 'limit' | 'network';
 
@@ -61,6 +68,8 @@ export interface SessionStore {
   list(principal: string): Promise<Header[]>;
   /** All open and remembered sessions, in pages and in any order; with `id`, only that one. Absent: sessions are found only by their id. */
   browse?(id?: string): AsyncIterable<ListedSession[]>;
+  /** Calls back when another process has changed a session. Only a wake-up: calls may be missing or needless. Absent: such a store is only polled. */
+  onChange?(listener: (changed: ChangedSession) => void): () => void;
   /** Removes `outcome` from the header of an ended session. Absent: it stays as long as the header. */
   forgetOutcome?(id: string): Promise<void>;
   drop(id: string): Promise<void>;

@@ -12,6 +12,8 @@ import { pause } from '../../kernel/base/timing.ts';
 const LOOK_MS = 5000;
 /** How long this process takes at most to announce a change of its own. */
 const OWN_MS = 1000;
+/** How long wake-ups are gathered. */
+const SOON_MS = 50;
 /** Sessions per look; the rest waits for the next one. */
 const MAX_LOOKS = 200;
 
@@ -21,11 +23,8 @@ export function watchElsewhere(sessions: Sessions, delivery: PromptDelivery): ()
   if (!store.durable || !lasting) return () => {}; // no other process can change them
   let next = 0;
   let isStopped = false;
-  const look = async (): Promise<void> => {
-    const all = delivery.followed();
-    if (next >= all.length) next = 0;
-    const some = all.slice(next, next + MAX_LOOKS);
-    next += MAX_LOOKS;
+  let isLooking = false;
+  const look = async (some: readonly string[]): Promise<void> => {
     const changed = (await headersOf(sessions, some)).filter((header) => isUntold(header, delivery));
     if (changed.length === 0) return;
     await pause(clock, OWN_MS);
@@ -34,14 +33,34 @@ export function watchElsewhere(sessions: Sessions, delivery: PromptDelivery): ()
     for (const header of await headersOf(sessions, still))
       if (isUntold(header, delivery)) tell(sessions, delivery, header);
   };
+  const lookAt = (some: readonly string[]): Promise<void> =>
+    look(some).catch((error: unknown) => log.warn({ error }, 'flow.store-failed'));
   const again = (): void => {
     if (isStopped) return;
-    look()
-      .catch((error: unknown) => log.warn({ error }, 'flow.store-failed'))
-      .finally(() => void clock.after(LOOK_MS, again));
+    const all = delivery.followed();
+    if (next >= all.length) next = 0;
+    const some = all.slice(next, next + MAX_LOOKS);
+    next += MAX_LOOKS;
+    void lookAt(some).finally(() => void clock.after(LOOK_MS, again));
   };
   clock.after(LOOK_MS, again);
-  return () => void (isStopped = true);
+  const woken = new Set<string>();
+  const lookSoon = ({ id }: { id: string }): void => {
+    woken.add(id);
+    if (isLooking || isStopped) return;
+    isLooking = true;
+    clock.after(SOON_MS, () => {
+      isLooking = false;
+      const some = delivery.followed().filter((one) => woken.has(one));
+      woken.clear();
+      void lookAt(some.slice(0, MAX_LOOKS));
+    });
+  };
+  const offChange = store.onChange?.(lookSoon);
+  return () => {
+    isStopped = true;
+    offChange?.();
+  };
 }
 
 async function headersOf({ context: { store } }: Sessions, ids: readonly string[]): Promise<Header[]> {

@@ -1,7 +1,7 @@
 // The flows of examples/durable-flows, served by a process that dies where it is told to: before or after something that it writes to the
 // store, or around a step. It is told so by its parent; where it died stands in a file.
 import { createLog, createServer } from 'mcp-parley';
-import { createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
+import { createPostgresStore, createRedisStore, createSqliteStore, serveFlows } from 'mcp-parley/flow';
 import { inform } from '../../../examples/durable-flows/company.ts';
 import { migration } from '../../../examples/durable-flows/migration.ts';
 import { questionnaire } from '../../../examples/durable-flows/questionnaire.ts';
@@ -30,7 +30,11 @@ process.on('message', (told: Death | 'passed' | number) => {
 });
 process.on('disconnect', () => process.exit());
 
-const inner = place.redis ? await createRedisStore(place.redis) : await createSqliteStore(place.sqlite!);
+const inner = place.redis
+  ? await createRedisStore(place.redis)
+  : place.postgres
+    ? await createPostgresStore(place.postgres)
+    : await createSqliteStore(place.sqlite!);
 killer.ownerOf = (name) => toOwner(name, inner.salt);
 const server = createServer({
   name: 'durable-flows',

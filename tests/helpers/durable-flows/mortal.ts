@@ -10,6 +10,7 @@ import { rolldown } from 'rolldown';
 import { ROOT } from '../files.ts';
 import { freePort } from '../server-process.ts';
 import { within } from '../until.ts';
+import type { PostgresStoreOptions } from '../../../src/flow/store/postgres/postgres.ts';
 import type { RedisStoreOptions } from '../../../src/flow/store/redis/redis.ts';
 import type { SqliteOptions } from '../../../src/flow/store/sqlite/sqlite.ts';
 import { removeFolder } from '../remove-folder.ts';
@@ -19,6 +20,7 @@ import type { Death, Hits } from './killer.ts';
 export interface Place {
   sqlite?: SqliteOptions;
   redis?: RedisStoreOptions;
+  postgres?: PostgresStoreOptions;
 }
 
 export interface MortalOptions {

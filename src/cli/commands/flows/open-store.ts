@@ -29,7 +29,7 @@ export interface OpenStore {
 const OURS = ['mcp-parley', 'mcp-parley/flow'];
 const NO_STORE = [
   'no store was named.',
-  'Name it with --store sqlite:FILE or --store redis://HOST, with a --code FILE that exports its `options`, in the variable',
+  'Name it with --store sqlite:FILE, redis://HOST or postgres://HOST/DATABASE, with a --code FILE that exports its `options`, in the variable',
   'PARLEY_FLOW_STORE, or as "flows" of a configuration. Sessions in the memory of a server, or in tokens, cannot be seen from outside.',
 ].join('\n');
 

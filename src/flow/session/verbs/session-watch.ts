@@ -41,7 +41,14 @@ export class SessionWatch {
     this.#sessions = sessions;
     this.#rest = rest;
     this.#header = header;
-    this.#stop = sessions.on((event) => this.#hear(event));
+    const off = sessions.on((event) => this.#hear(event));
+    const offChange = sessions.context.store.onChange?.(({ id }) => {
+      if (id === this.#header.id && !this.#moved) void this.look();
+    });
+    this.#stop = () => {
+      off();
+      offChange?.();
+    };
   }
 
   /** The turn that the session took without an answer from this call; undefined until it takes one. */

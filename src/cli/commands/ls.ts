@@ -8,8 +8,8 @@ import type { LsKind, LsCommand } from '../args/target-commands.ts';
 import { withConnection } from '../running/connect-for-command.ts';
 import type { CommandConnection } from '../running/connect-for-command.ts';
 import { STATUS_HEADINGS, isFailing, toStatusRows } from '../running/status-lines.ts';
-import { toClientStatus } from '../running/status-page.ts';
-import type { ServerStatus } from '../running/status-page.ts';
+import { toClientStatus } from '../running/client-status.ts';
+import type { ServerStatus } from '../../gateway/servers/gateway-status.ts';
 import type { Printer } from '../../kernel/command/printer.ts';
 import { firstSentence, toTable } from '../../kernel/command/table.ts';
 

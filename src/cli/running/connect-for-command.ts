@@ -33,8 +33,8 @@ import { findGateway, findGatewayAt } from './find-gateway.ts';
 import type { FoundGateway, GatewaySearch } from './find-gateway.ts';
 import { withOwnToken } from './token-for-url.ts';
 import { toWrappedAddress } from './named-server.ts';
-import { readStatus } from './status-page.ts';
-import type { ServerStatus } from './status-page.ts';
+import { readStatus } from '../../gateway/servers/gateway-status.ts';
+import type { ServerStatus } from '../../gateway/servers/gateway-status.ts';
 
 export interface CommandConnection {
   client: Client;

@@ -11,7 +11,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { LineReader } from '../../mcp/wire/lines.ts';
 import { isSameSecret } from '../../kernel/crypto/lazy-crypto.ts';
 import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
-import type { GatewayStatus } from './status-page.ts';
+import type { GatewayStatus } from '../../gateway/servers/gateway-status.ts';
 import { ownToken } from './gateway-token.ts';
 
 export interface ControlHandlers {

@@ -2,7 +2,7 @@
 import { describeNetworkError } from '../../mcp/connect/links/describe-network-error.ts';
 import { didYouMean } from '../../kernel/text/suggest.ts';
 import { programName } from '../program.ts';
-import type { GatewayStatus, ServerStatus } from './status-page.ts';
+import type { GatewayStatus, ServerStatus } from '../../gateway/servers/gateway-status.ts';
 
 /** Rejects with a message for the user. */
 export async function fetchStatus(

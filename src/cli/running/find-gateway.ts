@@ -7,7 +7,7 @@ import { isListeningAt } from './bound-address.ts';
 import { askStatus } from './control-socket.ts';
 import { listRunningGateways } from './state-file.ts';
 import type { RunningGateway } from './state-file.ts';
-import type { GatewayStatus } from './status-page.ts';
+import type { GatewayStatus } from '../../gateway/servers/gateway-status.ts';
 
 export interface FoundGateway extends RunningGateway {
   status: GatewayStatus;

@@ -2,7 +2,7 @@
 import { toSpokenRevision } from '../../mcp/eras/revisions.ts';
 import { toTransportName } from '../serving/bridge-line.ts';
 import type { Printer, Style } from '../../kernel/command/printer.ts';
-import type { GatewayStatus, ServerStatus } from './status-page.ts';
+import type { GatewayStatus, ServerStatus } from '../../gateway/servers/gateway-status.ts';
 import { toTable } from '../../kernel/command/table.ts';
 
 const COLOURS: Record<ServerStatus['state'], Style> = {

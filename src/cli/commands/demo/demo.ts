@@ -6,7 +6,7 @@ import { createGateway } from '../../../gateway/gateway.ts';
 import { version } from '../../../kernel/version.ts';
 import type { DemoCommand } from '../../args/serving-commands.ts';
 import { announceGateway } from '../../running/state-file.ts';
-import { createStatusPage, readStatus } from '../../running/status-page.ts';
+import { createStatusPage, readStatus } from '../../../gateway/servers/gateway-status.ts';
 import { chooseLogin } from '../../serving/login-options.ts';
 import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
 import type { OpenedPort } from '../../serving/serve-until-end.ts';

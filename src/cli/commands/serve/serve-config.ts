@@ -22,7 +22,7 @@ import type { ServeCommand } from '../../args/serving-commands.ts';
 import { readEnvironment, displayPath } from '../../environment.ts';
 import { ownLogin } from '../../login/own-logins.ts';
 import { announceGateway } from '../../running/state-file.ts';
-import { createStatusPage, readStatus } from '../../running/status-page.ts';
+import { createStatusPage, readStatus } from '../../../gateway/servers/gateway-status.ts';
 import { CallLog } from '../../serving/call-log.ts';
 import { asksKey, chooseLogin } from '../../serving/login-options.ts';
 import { openServeAudit } from '../../../gateway/features/audit/own-audit.ts';

@@ -12,7 +12,7 @@ import { isSecret } from '../../../kernel/secrets/secret-shapes.ts';
 import { DEFAULT_START_SECONDS } from '../../args/serving-commands.ts';
 import type { WrapCommand } from '../../args/serving-commands.ts';
 import { announceGateway } from '../../running/state-file.ts';
-import { createStatusPage, readStatus } from '../../running/status-page.ts';
+import { createStatusPage, readStatus } from '../../../gateway/servers/gateway-status.ts';
 import { chooseLogin } from '../../serving/login-options.ts';
 import type { OpenedPort } from '../../serving/serve-until-end.ts';
 import { HIDDEN, toClientLines, toWelcomeLines } from '../../serving/welcome-lines.ts';

@@ -1,4 +1,4 @@
-// The page /status of a gateway: the state of its servers. For operators, as failures name commands and paths (page-access.ts).
+// The status of a gateway: the state of its servers and the number of their tools; and the page /status. For operators, as failures name commands and paths (page-access.ts).
 import { looseClient } from '../../mcp/eras/own-clients.ts';
 import type { ClientView } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
@@ -7,14 +7,13 @@ import type { Target } from '../../kernel/target.ts';
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
 import { pages } from '../../kernel/pages.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
-import { isServerTarget } from '../../gateway/servers/target-options.ts';
-import type { TargetStatus } from '../../gateway/servers/target-options.ts';
+import { isServerTarget } from './target-options.ts';
+import type { TargetStatus } from './target-options.ts';
 import { secrets } from '../../kernel/secrets/secrets.ts';
 import { settledWithin } from '../../kernel/base/timing.ts';
 import type { HttpHandler, HttpResponse } from '../../kernel/base/http.ts';
 import { version } from '../../kernel/version.ts';
 import { LIST_TOOLS } from '../../kernel/methods.ts';
-import type { Client } from '../../sdk/client/client.ts';
 
 export interface ServerStatus {
   name: string;
@@ -149,22 +148,4 @@ const OBSERVER: ClientView = { ...looseClient('parley-status'), revision: 'statu
 function answer(response: HttpResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(`${JSON.stringify(body)}\n`);
-}
-
-/** The status of a server that is connected directly, without a gateway. `tools`: the number of its tools, if known. */
-export function toClientStatus({ server, transport }: Client, tools: number | null = null): ServerStatus {
-  const { info, dialect, revision } = server;
-  const { name, version } = info;
-  return {
-    name,
-    state: 'ready',
-    info: { name, version },
-    era: dialect,
-    revision,
-    transport,
-    tools,
-    ownTools: tools,
-    failure: null,
-    toolNames: [],
-  };
 }

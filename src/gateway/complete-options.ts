@@ -8,6 +8,7 @@ import { toSafeLog } from '../kernel/base/log.ts';
 import { randomId } from '../kernel/crypto/ids.ts';
 import { createSealer } from '../kernel/crypto/seal.ts';
 import { keysFrom } from '../kernel/crypto/state-keys.ts';
+import { MemoryState } from '../kernel/state/memory-state.ts';
 import { version as ownVersion } from '../kernel/version.ts';
 import { createLogin } from '../mcp/listen/login.ts';
 import type { Login } from '../mcp/listen/login.ts';
@@ -20,7 +21,9 @@ export function completeOptions(options: GatewayOptions): CompleteOptions {
   const { clock = systemClock, id = randomId() } = options;
   const log = toSafeLog(options.log);
   const sealer = options.sealer ?? createSealer(keysFrom(options, log));
-  return { ...withSafeAudit(options, log), log, clock, sealer, id, limits: { ...DEFAULT_LIMITS, ...options.limits } };
+  const state = options.state ?? new MemoryState(clock);
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  return { ...withSafeAudit(options, log), log, clock, sealer, state, id, limits };
 }
 
 /** How the gateway introduces itself. */

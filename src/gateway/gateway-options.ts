@@ -33,7 +33,10 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   startsEager?: boolean | undefined;
   /** Who may call: API keys, and tokens of issuers. Default: everybody, on loopback; `identify` does it in code. */
   auth?: AuthOptions | undefined;
-  /** What several gateways share, from `openSharedState`. Default: each has its own, in memory. So far it holds which DPoP proofs were used. */
+  /**
+   * What several gateways share, from `openSharedState`. Default: each has its own, in memory. It holds which DPoP proofs were used, what
+   * callers have read (`after` in rules), and how often they have called.
+   */
   state?: State | undefined;
   /** How clients share connections, unless the server's settings say otherwise. */
   share?: ServerSettings['share'];
@@ -53,5 +56,6 @@ export type CompleteOptions = GatewayOptions & {
   readonly log: Log;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  readonly state: State;
   readonly limits: Limits;
 };

@@ -69,14 +69,14 @@ export class Gateway {
 
   constructor(given: GatewayOptions) {
     const options = (this.#options = completeOptions(given));
-    const { log, clock, sealer, audit } = options;
+    const { log, clock, sealer, state, audit } = options;
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#groups = options.groups ?? {};
     const login = (this.#login = toLogin(options, {
       base: () => this.#people.pageEndpoint.address(),
       audit: given.audit,
     }));
-    const asking = { log, clock, sealer, login, audit };
+    const asking = { log, clock, sealer, state, login, audit };
     this.#people = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
     this.#features = new FeatureSet(options, {
       ...asking,

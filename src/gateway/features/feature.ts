@@ -7,6 +7,7 @@ import type { Limits } from '../../kernel/base/limits.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import type { Family } from '../../kernel/base/metric.ts';
 import type { Sealer } from '../../kernel/crypto/seal.ts';
+import type { State } from '../../kernel/state/state.ts';
 import type { Step } from '../../kernel/step.ts';
 import type { Layer } from '../../kernel/target.ts';
 import type { Address } from '../../mcp/connect/address.ts';
@@ -25,6 +26,8 @@ export interface GatewayContext {
   readonly log: Log;
   readonly limits: Limits;
   readonly sealer: Sealer;
+  /** What the gateway remembers, alone or together with others (`isShared`). */
+  readonly state: State;
   readonly audit: RecordAudit | undefined;
   /** How people are asked. */
   readonly people: HumanChannel;

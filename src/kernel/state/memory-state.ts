@@ -11,15 +11,17 @@ import type { Draw, StateEntry, Lease, State } from './state.ts';
 import { SetWatchers } from './set-watchers.ts';
 
 export class MemoryState implements State {
-  readonly isShared = false;
+  readonly isShared: boolean;
   readonly #clock: Clock;
   readonly #sets = new Map<string, StateRowMap>();
   readonly #watchers = new SetWatchers();
   readonly #owner = createCounter('');
   #last = 0;
 
-  constructor(clock: Clock) {
+  /** `isShared`: several gateways of this process use it. */
+  constructor(clock: Clock, { isShared = false } = {}) {
     this.#clock = clock;
+    this.isShared = isShared;
   }
 
   async get(set: string, key: string): Promise<StateEntry | undefined> {

@@ -2,7 +2,7 @@
 import { RATE_PATTERN } from '../../../kernel/base/rate.ts';
 import { defineKey } from '../../../kernel/config/config-key.ts';
 import { withoutUndefined } from '../../../kernel/config/without-undefined.ts';
-import { object, record, text } from '../../../kernel/config/shape.ts';
+import { choice, object, record, text } from '../../../kernel/config/shape.ts';
 
 const rate = (about: string) => text(about, { pattern: RATE_PATTERN, like: 'a rate such as "60/min"' });
 
@@ -15,6 +15,10 @@ const RATE = object(
     tools: record(
       rate('How often one caller may call what matches.'),
       "Rates by tool: the server's own name, `server__name`, or a glob such as `github__*`. What one glob matches is counted together.",
+    ),
+    whenDown: choice(
+      ['allow', 'deny'],
+      'While gateways that share a `state` cannot reach it: `allow` (the default) counts at each gateway by itself; `deny` refuses.',
     ),
   },
   'How often callers may call (docs/safety.md). Default: without limit.',

@@ -15,8 +15,8 @@ export interface RateSettings {
 
 export const rate = defineFeature<RateFeatureOptions>({
   name: 'rate',
-  create({ rate: options }, { clock }) {
-    const limits = new RateLimits(options, clock);
+  create({ rate: options }, { clock, state }) {
+    const limits = new RateLimits(options, { clock, state });
     return {
       layer: limits.layer,
       metrics: () => [limits.refusals.family],

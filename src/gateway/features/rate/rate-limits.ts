@@ -3,6 +3,7 @@
 // 1. A caller is a principal, else a network address: who opens a new session gets no new allowance.
 // 2. What follows from a counted call is not counted: lists that the gateway needs, answers to questions, tasks that are looked after.
 // 3. A request that one rate refuses uses up no other.
+// 4. Gateways that share a state count together (shared-rate.ts).
 import { TargetLayer } from '../../../kernel/target.ts';
 import type { Layer, HandleResult, Target } from '../../../kernel/target.ts';
 import { callerOfClient } from '../../../kernel/exchange.ts';
@@ -11,13 +12,15 @@ import { isFollowUp } from '../../../kernel/interaction.ts';
 import { REQUEST_METHODS, RUN_METHODS, methodsWhere } from '../../../kernel/methods.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
-import { GatewayError } from '../../../kernel/base/errors.ts';
-import { RateLimiter, readRate } from '../../../kernel/base/rate.ts';
+import type { State } from '../../../kernel/state/state.ts';
 import { toNameRule } from '../../matching/name-rule.ts';
 import type { NameRule } from '../../matching/name-rule.ts';
 import type { Member } from '../../router/member.ts';
 import type { Checkpoint } from '../feature.ts';
+import { ConfiguredRate, takeAll } from './configured-rate.ts';
+import type { RateContext } from './configured-rate.ts';
 import { Refusals } from './refusals.ts';
+import type { WhenDown } from './shared-rate.ts';
 
 /** Rates such as `10/s`, `60/min`, `1000/h` or `5000/day`. */
 export interface RateOptions {
@@ -27,6 +30,8 @@ export interface RateOptions {
   readonly perServer?: string | undefined;
   /** Calls of one caller by tool: the server's own name, `server__name`, or a glob. What one glob matches is counted together. */
   readonly tools?: Readonly<Record<string, string>> | undefined;
+  /** While gateways that share a state cannot reach it: each one counts for itself (`allow`, the default), or refuses. */
+  readonly whenDown?: WhenDown | undefined;
 }
 
 interface ToolRate {
@@ -44,6 +49,7 @@ interface RatedMember {
 
 export class RateLimits {
   readonly #clock: Clock;
+  readonly #state: State;
   #options: RateOptions;
   /** They stay when a gateway's servers or steps are replaced. */
   #servers = new Map<string, RatedMember>();
@@ -52,8 +58,9 @@ export class RateLimits {
   /** Counts the requests of callers. */
   readonly layer: Layer = (next) => new CallerRate(next, () => this.#perCaller);
 
-  constructor(options: RateOptions = {}, clock: Clock) {
+  constructor(options: RateOptions = {}, { clock, state }: { clock: Clock; state: State }) {
     this.#clock = clock;
+    this.#state = state;
     this.#options = options;
     this.#perCaller = this.#toPerCaller(options);
   }
@@ -78,9 +85,9 @@ export class RateLimits {
     };
   }
 
-  #toPerCaller({ perCaller }: RateOptions): ConfiguredRate | undefined {
+  #toPerCaller({ perCaller, whenDown }: RateOptions): ConfiguredRate | undefined {
     if (perCaller === undefined) return undefined;
-    return new ConfiguredRate(perCaller, 'rate.perCaller', this.#around('this gateway'));
+    return new ConfiguredRate(perCaller, 'rate.perCaller', this.#around('this gateway', whenDown));
   }
 
   /** The member as it is, if there are no rates for it. */
@@ -97,24 +104,27 @@ export class RateLimits {
 
   #create(server: string, own: RateOptions = {}): ServerRates | undefined {
     const place = `servers.${server}.rate`;
+    const whenDown = own.whenDown ?? this.#options.whenDown;
+    const around = (what: string): RateContext => this.#around(what, whenDown, server);
     const perServer = own.perServer ?? this.#options.perServer;
     const total =
-      perServer && new ConfiguredRate(perServer, `${own.perServer ? place : 'rate'}.perServer`, this.#around(server));
-    const caller = own.perCaller && new ConfiguredRate(own.perCaller, `${place}.perCaller`, this.#around(server));
-    const tools = [...this.#tools(own, place), ...this.#tools(this.#options, 'rate')];
+      perServer && new ConfiguredRate(perServer, `${own.perServer ? place : 'rate'}.perServer`, around(server));
+    const caller = own.perCaller && new ConfiguredRate(own.perCaller, `${place}.perCaller`, around(server));
+    const tools = [...toToolRates(own, place, around), ...toToolRates(this.#options, 'rate', around)];
     return total || caller || tools.length > 0 ? new ServerRates({ server, total, caller, tools }) : undefined;
   }
 
-  #around(what: string): RateContext {
-    return { what, clock: this.#clock, refusals: this.refusals };
+  /** `server`: whose rate it is, if each server has one of its own. */
+  #around(what: string, whenDown: WhenDown = 'allow', server = ''): RateContext {
+    return { what, server, whenDown, clock: this.#clock, state: this.#state, refusals: this.refusals };
   }
+}
 
-  #tools({ tools = {} }: RateOptions, place: string): ToolRate[] {
-    return Object.entries(tools).map(([glob, rate]) => ({
-      isMeant: toNameRule([glob]),
-      rate: new ConfiguredRate(rate, `${place}.tools.${glob}`, this.#around(glob)),
-    }));
-  }
+function toToolRates({ tools = {} }: RateOptions, place: string, around: (what: string) => RateContext): ToolRate[] {
+  return Object.entries(tools).map(([glob, rate]) => ({
+    isMeant: toNameRule([glob]),
+    rate: new ConfiguredRate(rate, `${place}.tools.${glob}`, around(glob)),
+  }));
 }
 
 /** Whether tools have rates of their own. */
@@ -137,9 +147,8 @@ class CallerRate extends TargetLayer {
   override handle(exchange: Exchange): HandleResult {
     const rate = this.#rate();
     if (rate && !isFollowUp(exchange.method) && exchange.resumed?.state === undefined) {
-      const caller = callerOfClient(exchange.client);
-      rate.check(caller);
-      rate.count(caller);
+      const taking = takeAll([{ rate, key: callerOfClient(exchange.client) }]);
+      if (taking) return taking.then(() => this.target.handle(exchange));
     }
     return this.target.handle(exchange);
   }
@@ -160,8 +169,9 @@ class RatedServer extends TargetLayer {
   }
 
   override handle(exchange: Exchange): HandleResult {
-    if (!UNCOUNTED.has(exchange.method) && exchange.resumed?.state === undefined) this.#rates.take(exchange);
-    return this.target.handle(exchange);
+    const isCounted = !UNCOUNTED.has(exchange.method) && exchange.resumed?.state === undefined;
+    const taking = isCounted ? this.#rates.take(exchange) : undefined;
+    return taking ? taking.then(() => this.target.handle(exchange)) : this.target.handle(exchange);
   }
 }
 
@@ -184,18 +194,16 @@ class ServerRates {
     this.#options = options;
   }
 
-  /** Throws RATE_LIMITED. */
-  take({ method, params, client }: Exchange): void {
+  /** Throws, or rejects with, RATE_LIMITED. */
+  take({ method, params, client }: Exchange): Promise<void> | undefined {
     const { total, caller } = this.#options;
     const key = callerOfClient(client);
     const run = RUN_METHODS[method];
     const rates = run ? this.#ratesOf(String(params[run.name])) : [];
-    for (const rate of rates) rate.check(key);
-    if (caller) caller.check(key);
-    if (total) total.check(ALL);
-    for (const rate of rates) rate.count(key);
-    if (caller) caller.count(key);
-    if (total) total.count(ALL);
+    const meant = rates.map((rate) => ({ rate, key }));
+    if (caller) meant.push({ rate: caller, key });
+    if (total) meant.push({ rate: total, key: ALL });
+    return takeAll(meant);
   }
 
   #ratesOf(name: string): readonly ConfiguredRate[] {
@@ -203,39 +211,5 @@ class ServerRates {
     return this.#byTool.getOrCreate(name, () =>
       tools.filter(({ isMeant }) => isMeant(name, { server, name })).map(({ rate }) => rate),
     );
-  }
-}
-
-interface RateContext {
-  /** What it limits, for the error. */
-  what: string;
-  clock: Clock;
-  refusals: Refusals;
-}
-
-/** One configured rate. */
-class ConfiguredRate {
-  readonly #limiter: RateLimiter;
-  readonly #about: { what: string; rate: string; limit: string };
-  readonly #refusals: Refusals;
-
-  /** `option` is where it is configured. */
-  constructor(rate: string, option: string, { what, clock, refusals }: RateContext) {
-    const read = readRate(rate);
-    if (!read) throw new GatewayError('BAD_OPTION', { option, reason: 'it must be a rate such as "60/min"' });
-    this.#limiter = new RateLimiter(read, clock);
-    this.#about = { what, rate, limit: option };
-    this.#refusals = refusals;
-  }
-
-  check(key: string): void {
-    const retryAfterMs = this.#limiter.waitMs(key);
-    if (retryAfterMs <= 0) return;
-    this.#refusals.add(this.#about.limit);
-    throw new GatewayError('RATE_LIMITED', { ...this.#about, retryAfterMs });
-  }
-
-  count(key: string): void {
-    this.#limiter.count(key);
   }
 }

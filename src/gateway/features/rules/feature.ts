@@ -16,7 +16,7 @@ export interface RulesSettings {
 
 export const rules = defineFeature<RulesFeatureOptions>({
   name: 'rules',
-  create({ rules: given = [] }, { gateway, log, clock }) {
+  create({ rules: given = [] }, { gateway, log, clock, state }) {
     const ruling = new GatewayRules();
     ruling.rules = given;
     return {
@@ -29,6 +29,7 @@ export const rules = defineFeature<RulesFeatureOptions>({
           trustedAnnotations: serversWithTrustedAnnotations(members),
           log,
           clock,
+          state,
         }),
       update(next: RulesFeatureOptions) {
         if (!('rules' in next)) return undefined;

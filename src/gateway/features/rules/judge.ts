@@ -196,6 +196,7 @@ export class RuleJudge {
       if (rule.effect === 'allow') return [...forms.same, ...forms.cut].every(holds);
       return [...forms.same, ...forms.cut, ...forms.loose].some(holds);
     } catch (thrown) {
+      if (thrown instanceof GatewayError) throw thrown; // the history is not known
       if (!use.isPartial && !this.#failed.has(rule.name)) {
         this.#failed.add(rule.name);
         this.#options.onFailed?.(rule.name, (thrown as Error).message.split('\n')[0]!);

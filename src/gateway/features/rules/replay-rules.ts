@@ -8,7 +8,7 @@ import { RuleJudge } from './judge.ts';
 import type { Use } from './judge.ts';
 import { readRules } from './read-rules.ts';
 import type { ReadyRule } from './read-rules.ts';
-import { RuleHistory } from './rule-history.ts';
+import { OwnRuleHistory } from './rule-history.ts';
 import type { RuleOptions } from './rule.ts';
 import { compileAll, USED_BY } from './rules-step.ts';
 import { kindNamedBy } from '../../../kernel/named-thing.ts';
@@ -46,7 +46,7 @@ export async function createReplay(
   const expressions = await compileAll(ready);
   let now = 0;
   const clock: Clock = { now: () => now, after: () => () => {} };
-  const history = new RuleHistory(clock);
+  const history = new OwnRuleHistory(clock);
   const marking = ready.filter(({ marks }) => marks.length > 0);
   const toJudge = (own: readonly ReadyRule[]) =>
     new RuleJudge({ rules: [...own, ...marking], expressions, history, servers });

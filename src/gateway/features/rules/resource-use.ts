@@ -86,20 +86,24 @@ export class ResourceUse {
     isApproved = exchange.method === UNSUBSCRIBE_RESOURCE,
   ): Promise<Outcome> {
     let refused: RuleJudgement | undefined;
+    let noting: Promise<unknown> | undefined;
     const { resourceGuard } = exchange;
     const guard: ResourceGuard = (resource) => {
       const judgement = this.#judge({ ...use, origin: resource }, exchange);
       const { decision, marks } = judgement;
       const isAllowed =
         decision === undefined || decision.effect === 'allow' || (decision.effect === 'ask' && isApproved);
-      if (isAllowed && marks.length > 0 && exchange.method !== COMPLETE_ARGUMENT)
-        this.#options.history.note(exchange.client, marks);
+      if (isAllowed && marks.length > 0 && exchange.method !== COMPLETE_ARGUMENT) {
+        noting = bothOf(noting, this.#options.history.note(exchange.client, marks));
+        noting?.catch(() => {}); // told below, if the server answers
+      }
       if (!isAllowed) refused ??= judgement;
       return isAllowed && resourceGuard?.(resource) !== false;
     };
     exchange.resourceGuard = guard;
     try {
       const outcome = await next();
+      if (noting) await noting; // nobody has read it before that is known
       if (fieldOf(resultIn(outcome), 'cacheScope') === 'public')
         outcome.result = { ...outcome.result, cacheScope: 'private' }; // judged for one caller
       return outcome;
@@ -126,6 +130,12 @@ function toRefusal({ decision }: RuleJudgement, { name: uri, origin }: Use, exch
   if (origin) exchange.server ??= origin.server;
   if (decision?.effect === 'hide') return new GatewayError('RESOURCE_NOT_FOUND', { uri });
   return new GatewayError('ACCESS_DENIED', { uri });
+}
+
+/** Done when both are. */
+function bothOf(one: Promise<unknown> | undefined, other: Promise<unknown> | undefined): Promise<unknown> | undefined {
+  if (!one || !other) return one ?? other;
+  return Promise.all([one, other]);
 }
 
 function isDenied(thrown: unknown): boolean {

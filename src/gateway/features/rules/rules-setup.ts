@@ -3,7 +3,8 @@ import type { Step } from '../../../kernel/step.ts';
 import type { Change } from '../../../kernel/target.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Log } from '../../../kernel/base/log.ts';
-import type { RuleHistory } from './rule-history.ts';
+import type { State } from '../../../kernel/state/state.ts';
+import type { OwnRuleHistory } from './rule-history.ts';
 import type { BegunUses, CurrentRules } from './running-use.ts';
 import type { RuleOptions } from './rule.ts';
 
@@ -15,11 +16,12 @@ export interface RulesSetup {
   trustedAnnotations: ReadonlySet<string>;
   clock: Clock;
   log: Log;
+  state: State;
 }
 
 /** Outlives changes of the rules. */
 export interface KeptHistory {
-  history?: RuleHistory;
+  history?: OwnRuleHistory;
   begun?: BegunUses;
   /** The rules of the moment. */
   current?: Promise<CurrentRules> | undefined;

@@ -38,13 +38,17 @@ import { RuleJudge, mayBeUsed, toForbidden } from './judge.ts';
 import type { RuleJudgement, Use } from './judge.ts';
 import { readRules } from './read-rules.ts';
 import { ResourceUse } from './resource-use.ts';
-import { RuleHistory } from './rule-history.ts';
+import { OwnRuleHistory } from './rule-history.ts';
+import type { RuleHistory } from './rule-history.ts';
+import { SharedRuleHistory } from './shared-rule-history.ts';
 import { BegunUses, rulesDigest, RunningUse } from './running-use.ts';
 
 export async function createRulesStep(setup: RulesSetup, kept: KeptHistory): Promise<RulesStep> {
-  const { servers, trustedAnnotations, clock, log } = setup;
+  const { servers, trustedAnnotations, clock, log, state } = setup;
   const rules = readRules(setup.rules);
-  const history = (kept.history ??= new RuleHistory(clock));
+  const history = state.isShared
+    ? new SharedRuleHistory({ state, clock, rules })
+    : (kept.history ??= new OwnRuleHistory(clock));
   const expressions = await compileAll(rules);
   const onFailed = (rule: string, reason: string): void => log.warn({ rule, reason }, 'rule.failed');
   const judge = new RuleJudge({ rules, expressions, history, servers, trustedAnnotations, onFailed });
@@ -93,7 +97,7 @@ interface RulingParts {
 class Ruling implements RulesStep {
   readonly judge: RuleJudge;
   readonly digest: string;
-  readonly #history: RuleHistory;
+  readonly history: RuleHistory;
   readonly #asking: AskByRule;
   readonly #listed = new ListedNames();
   readonly #resources: ResourceUse;
@@ -102,7 +106,7 @@ class Ruling implements RulesStep {
   constructor({ judge, digest, history, asking, kept }: RulingParts) {
     this.judge = judge;
     this.digest = digest;
-    this.#history = history;
+    this.history = history;
     this.#asking = asking;
     this.#resources = new ResourceUse({ judge, history, asking });
     this.#around = { rules: this, begun: (kept.begun ??= new BegunUses()), current: () => kept.current };
@@ -114,7 +118,12 @@ class Ruling implements RulesStep {
   };
 
   readonly handle: StepFunction = (exchange, next, lookUp, originOf) => {
+    const loading = this.history.load(exchange.client);
     const around = { lookUp, originOf };
+    return loading ? loading.then(() => this.#handle(exchange, next, around)) : this.#handle(exchange, next, around);
+  };
+
+  #handle(exchange: StepExchange, next: Next, around: ChainLookup): Promise<Outcome> | Outcome {
     const { method, params } = exchange;
     const row = rowOf(method);
     const kind = kindNamedBy(method);
@@ -123,7 +132,7 @@ class Ruling implements RulesStep {
     if (row?.kind === 'completion') return this.#complete(exchange, next, around);
     if (LISTS[method]) return this.#list(exchange, next, around);
     return isFollowUp(method) ? this.#goOn(exchange, next) : this.#custom(exchange, next);
-  };
+  }
 
   #named(kind: Kind, name: string, { exchange, next, around }: RuledRequest) {
     // The gateway's own tool only delivers an answer.
@@ -181,8 +190,8 @@ class Ruling implements RulesStep {
 
   /** Marked before it runs, so that calls at the same time count. */
   #pass({ marks }: RuleJudgement, exchange: StepExchange, next: Next): Promise<Outcome> {
-    if (marks.length > 0) this.#history.note(exchange.client, marks);
-    return next();
+    const noting = marks.length > 0 ? this.history.note(exchange.client, marks) : undefined;
+    return noting ? goOnAfter(noting, next) : next();
   }
 
   /** Which task or session it is about is known to the router. */
@@ -252,6 +261,11 @@ class Ruling implements RulesStep {
     if (decision.effect === 'hide') throw new GatewayError('METHOD_NOT_FOUND', { method });
     throw toForbidden(decision, method);
   }
+}
+
+async function goOnAfter(noting: Promise<void>, next: Next): Promise<Outcome> {
+  await noting;
+  return next();
 }
 
 /** What does not reach the router is recorded with its server, and the server's own name. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../../kernel/message.ts';
 import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { Handle } from '../../../kernel/target.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
+import { MemoryState } from '../../../kernel/state/memory-state.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { createChain } from '../../chain/chain.ts';
 import { FakeClock, FakeExchange } from '../../../kernel/fake-exchange.contract.ts';
@@ -55,6 +56,7 @@ function gateway(rules: RuleOptions[], clock = new FakeClock(), values: string[]
     trustedAnnotations: new Set(['crm']),
     clock,
     log: createLog({ level: 'silent' }),
+    state: new MemoryState(clock),
   });
   const chain = createChain([step!], last, {
     originOf: (area, name) => {

@@ -9,6 +9,7 @@ import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import { toForbidden } from './judge.ts';
 import type { RuleJudge, Use } from './judge.ts';
+import type { RuleHistory } from './rule-history.ts';
 import type { RuleOptions } from './rule.ts';
 
 const MAX_RUNS = 2000;
@@ -17,6 +18,7 @@ const MAX_ARGUMENTS = 4096;
 /** The rules of the moment. */
 export interface CurrentRules {
   judge: RuleJudge;
+  history: RuleHistory;
   digest: string;
 }
 
@@ -82,7 +84,9 @@ export class RunningUse implements RunGuard {
 
   async answered(): Promise<void> {
     const current = await this.#around.current();
-    if (this.#use && current && current.digest !== this.rules) this.#judge(current, this.#use);
+    if (!this.#use || !current || current.digest === this.rules) return;
+    await current.history.load(this.#exchange.client);
+    this.#judge(current, this.#use);
   }
 
   #judge({ judge }: CurrentRules, { use, decision: first }: BegunUse): void {

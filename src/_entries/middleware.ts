@@ -4,6 +4,7 @@ export { cache } from '../gateway/features/cache/cache.ts';
 export { circuitBreaker } from '../gateway/features/circuit-breaker/circuit-breaker.ts';
 export { defaults } from '../gateway/features/arguments/tool-arguments.ts';
 export { describe } from '../gateway/features/names/rename.ts';
+export { discover } from '../gateway/features/discover/discover.ts';
 export { filter } from '../gateway/features/filter/filter.ts';
 export { fixed } from '../gateway/features/arguments/tool-arguments.ts';
 export { log } from '../gateway/features/log/log.ts';

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 
 /** The option that a step takes as a bare value: { "timeout": 30000 }. */
 const MAIN_OPTION = new Map([
+  ['discover', 'mode'],
   ['prefix', 'prefix'],
   ['timeout', 'ms'],
 ]);

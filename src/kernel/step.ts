@@ -104,6 +104,8 @@ export interface Step {
   readonly reword?: ((error: unknown, passedOn: JsonObject, found: JsonObject) => unknown) | undefined;
   /** It may call `next` again after the previous call has ended, as a retry does. */
   readonly repeats?: boolean | undefined;
+  /** It turns calls of a tool of its own into calls of other tools. It runs before all other steps, so that they see what is called. */
+  readonly unwraps?: boolean | undefined;
   /** It answers from what it has kept. It runs after the rules, so that they judge what it answers. */
   readonly keepsAnswers?: boolean | undefined;
   /** Changes or suppresses (undefined) a notification for all clients. Called once for all of them. */

@@ -185,6 +185,7 @@ describe('the public surface', () => {
         "createChain",
         "defaults",
         "describe",
+        "discover",
         "filter",
         "fixed",
         "loadStep",

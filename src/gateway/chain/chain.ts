@@ -40,9 +40,15 @@ export interface ChainOptions {
 }
 
 export function createChain(steps: readonly Step[], last: Handle, options: ChainOptions = {}): Handle {
-  const handling = steps.filter((step) => step.handle).map(judgeStarts);
+  const handling = unwrappedFirst(steps.filter((step) => step.handle)).map(judgeStarts);
   if (handling.length === 0) return last;
   return new Chain(handling, last, options).handle;
+}
+
+/** A step that knows only the tool that a call is wrapped in could be passed by it. */
+function unwrappedFirst(steps: readonly Step[]): readonly Step[] {
+  const unwraps = steps.filter((step) => step.unwraps);
+  return unwraps.length === 0 ? steps : [...unwraps, ...steps.filter((step) => !step.unwraps)];
 }
 
 export function createScope(): string {

@@ -14,7 +14,7 @@ const OPTIONS: Record<string, unknown> = {
 describe('the built-in steps', () => {
   it('stand in this order, each with a reason', () => {
     expect(STEP_ORDER.map(({ name }) => name).join(' ')).toBe(
-      'log redact screen sizeLimit prefix rename describe filter defaults fixed approve cache retry circuitBreaker timeout',
+      'discover log redact screen sizeLimit prefix rename describe filter defaults fixed approve cache retry circuitBreaker timeout',
     );
     for (const { why } of STEP_ORDER) expect(why.length).toBeGreaterThan(20);
   });

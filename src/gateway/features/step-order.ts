@@ -6,6 +6,7 @@ import { cache } from './cache/cache.ts';
 import { circuitBreaker } from './circuit-breaker/circuit-breaker.ts';
 import { defaults, fixed } from './arguments/tool-arguments.ts';
 import { describe, prefix, rename } from './names/rename.ts';
+import { discover } from './discover/discover.ts';
 import { filter } from './filter/filter.ts';
 import { log } from './log/log.ts';
 import { redact } from './redact/redact.ts';
@@ -24,6 +25,7 @@ interface BuiltInStep {
 }
 
 export const STEP_ORDER: readonly BuiltInStep[] = [
+  builtIn(discover, 'runs before all others wherever it stands, so that they see the tool that call_tool calls'),
   builtIn(log, 'sees every request of clients, including refused ones, with the names and durations that clients see'),
   builtIn(redact, 'removes secrets from everything that inner steps pass on, create or cache'),
   builtIn(screen, 'sees what models would read; inside redact, so that a person decides about the whole text'),

@@ -4,7 +4,6 @@ import type { TrustOption } from '../people/trust/answer-trust.ts';
 import type { AuthOptions, IssuerOptions } from '../mcp/listen/auth/auth-options.ts';
 import type { TrustProxy } from '../mcp/listen/http/client-address.ts';
 import type { Dialect } from '../kernel/era/era.ts';
-import type { ToolRules } from '../gateway/features/filter/server-rules.ts';
 import type { NamingMode } from '../gateway/router/public-names.ts';
 import type { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../gateway/features/config.ts';
 import type { NormalsOf } from '../kernel/config/config-key.ts';
@@ -101,7 +100,6 @@ interface ServerCommon extends NormalsOf<typeof SERVER_FEATURE_KEYS> {
   readonly revision?: string;
   readonly timeoutMs?: number;
   readonly idleMs?: number;
-  readonly tools?: ToolRules;
   readonly disabled: boolean;
 }
 

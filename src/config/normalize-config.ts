@@ -69,7 +69,6 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
   const { description, share = shared, start = 'lazy', era, revision, idleMs, disabled = false } = server;
   const timeout = (server.timeout ?? 0) >= MIN_TIMEOUT_MS ? server.timeout : undefined;
   const timeoutMs = server.timeoutMs ?? timeout ?? toMs(server.tool_timeout_sec);
-  const tools = toToolRules(server);
   const settings = {
     description,
     share,
@@ -78,8 +77,7 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
     revision,
     timeoutMs,
     idleMs,
-    tools,
-    ...normalizeKeys(SERVER_FEATURE_KEYS, server, folder),
+    ...normalizeKeys(SERVER_FEATURE_KEYS, { ...server, tools: toToolRules(server) }, folder),
     disabled,
   };
   const url = server.url ?? server.httpUrl ?? server.serverUrl;

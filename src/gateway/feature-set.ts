@@ -70,6 +70,11 @@ export class FeatureSet {
     return open();
   }
 
+  /** Whether this setting of a server can change while the server stays open. */
+  isLiveSetting(name: string): boolean {
+    return this.#features.some(({ liveSettings }) => liveSettings?.includes(name));
+  }
+
   pages(isPrivate: boolean): Record<string, HttpHandler> {
     return Object.assign({}, ...this.#features.map((feature) => feature.pages?.(isPrivate))) as Record<
       string,

@@ -27,6 +27,8 @@ interface FrontsOptions {
   names: NamingRules;
   /** Outermost first. */
   layers: readonly Layer[];
+  /** How long clients may wait for servers that start; undefined: the default. */
+  startMs: () => number | undefined;
 }
 
 interface Front {
@@ -84,8 +86,8 @@ export class Fronts {
 
   /** `isMany`: for all servers or a group, not for a single server. */
   #create(members: readonly Member[], scope: { isMany: boolean; isWhole: boolean }): Front {
-    const { log, clock, sealer, instructions, startMs, name, audit } = this.#options;
-    const { info, names, layers } = this.#around;
+    const { log, clock, sealer, instructions, name, audit } = this.#options;
+    const { info, names, layers, startMs } = this.#around;
     const who = { info, isNamed: name !== undefined, ...scope, instructions };
     const routing = { ...who, names, ...this.#ids, log, clock, sealer, startMs, audit };
     const chain = new RoutedChain(members, this.#behind.steps, routing);

@@ -48,7 +48,9 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
 export type FeatureChanges = LiveFeatureOptions;
 
 /** What can be replaced while clients are connected. */
-export type GatewayChanges = Partial<Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots'>> &
+export type GatewayChanges = Partial<
+  Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots' | 'startMs'>
+> &
   FeatureChanges;
 
 /** With what is made if it is not given. */

@@ -150,6 +150,22 @@ describe('a gateway whose servers change', () => {
     await expect(client.callTool('one__hello')).rejects.toThrow('Unknown tool');
   });
 
+  it('keeps a server open whose rules for tools change, and opens it again for other settings', async () => {
+    const server = { command: process.execPath, args: ['-e', ''] };
+    const { gateway } = await clientOf({ servers: { one: { server, timeoutMs: 1 } } });
+    const target = () => gateway.servers[0]!.target;
+    const first = target();
+    gateway.update({ servers: { one: { server, timeoutMs: 1, tools: { deny: ['a'] }, rate: { perServer: '1/s' } } } });
+    expect(target()).toBe(first);
+    gateway.update({ servers: { one: { server, timeoutMs: 1 } } });
+    expect(target()).toBe(first);
+    gateway.update({ servers: { one: { server, timeoutMs: 2 } } });
+    const second = target();
+    expect(second).not.toBe(first);
+    gateway.update({ servers: { one: { server: { ...server }, timeoutMs: 2 } } });
+    expect(target()).not.toBe(second);
+  });
+
   it('gives names by another rule when it is told to; qualified ones can be called by either', async () => {
     const servers = { one: speaking('one', 'hello'), two: speaking('two', 'only') };
     const { client, gateway } = await clientOf({ servers }, '2025-11-25');

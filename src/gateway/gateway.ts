@@ -62,6 +62,7 @@ export class Gateway {
   readonly #fronts: Fronts;
   readonly #doors: Doors;
   #groups: Record<string, string[]>;
+  #startMs: number | undefined;
   /** Of the options. */
   #steps: Step[];
   /** Of features; they run after all other steps. */
@@ -72,6 +73,7 @@ export class Gateway {
     const { log, clock, sealer, state, audit } = options;
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#groups = options.groups ?? {};
+    this.#startMs = options.startMs;
     const login = (this.#login = toLogin(options, {
       base: () => this.#people.pageEndpoint.address(),
       audit: given.audit,
@@ -88,18 +90,22 @@ export class Gateway {
     this.#steps = (options.steps ?? []).map(toStep);
     this.#lifecycle.replace(this.#steps);
     const around = { info: infoOf(options), options, people: this.#people, features: this.#features };
-    this.#members = new Members((name, entry) => openMember(name, entry, around));
+    this.#members = new Members({
+      open: (name, entry) => openMember(name, entry, around),
+      isLiveSetting: (name) => this.#features.isLiveSetting(name),
+    });
     this.#members.set(options.servers);
     this.#innermost = this.#features.stepsFor(this.#members.list);
     const { layers } = this.#features;
-    this.#fronts = new Fronts(this.#behind, options, { info: around.info, names: this.#names, layers });
+    const startMs = () => this.#startMs;
+    this.#fronts = new Fronts(this.#behind, options, { info: around.info, names: this.#names, layers, startMs });
     const inside = { fronts: this.#fronts, login, people: this.#people, features: this.#features };
     this.#doors = new Doors(options, { ...inside, openPages: () => this.#openPages() });
   }
 
   /**
-   * Replaces servers, steps, groups, names, roots or options of features; omitted ones stay. A server whose entry is the same object keeps
-   * running; others are started, or stopped once their calls have ended. Clients are notified that lists have changed. If one of them cannot
+   * Replaces servers, steps, groups, names, roots, `startMs` or options of features; omitted ones stay. A server keeps running whose entry is the
+   * same object, or differs in `tools`, `rate` and `trustAnnotations` only; others are started, or stopped once their calls have ended. Clients are notified that lists have changed. If one of them cannot
    * be, it throws, and nothing has changed.
    */
   update(next: GatewayChanges): void {
@@ -186,13 +192,13 @@ export class Gateway {
 
   /** What an update may change before it is refused. */
   #checkpoint(): Checkpoint {
-    const [groups, names, innermost] = [this.#groups, { ...this.#names }, this.#innermost];
+    const [groups, startMs, names, innermost] = [this.#groups, this.#startMs, { ...this.#names }, this.#innermost];
     const { roots } = this.#people;
     const listed = roots?.list ?? [];
     const [members, features] = [this.#members.checkpoint(), this.#features.checkpoint()];
     return {
       undo: () => {
-        [this.#groups, this.#innermost] = [groups, innermost];
+        [this.#groups, this.#startMs, this.#innermost] = [groups, startMs, innermost];
         Object.assign(this.#names, names);
         roots?.set(listed);
         members.undo();
@@ -207,6 +213,7 @@ export class Gateway {
     if (next.roots) this.#people.roots?.set(next.roots);
     if (next.groups) this.#groups = next.groups;
     if (next.names) this.#names.naming = next.names;
+    if ('startMs' in next) this.#startMs = next.startMs;
     if (next.servers) this.#names.servers = Object.keys(next.servers);
     const changed = this.#features.update(next);
     const again = changed.has('servers');

@@ -2,22 +2,27 @@
 import type { OpenPages, PagesHost } from '../kernel/target.ts';
 import type { Checkpoint } from './features/feature.ts';
 import type { Member } from './router/member.ts';
+import { toConfigured } from './server-entry.ts';
 import type { ServerEntry } from './server-entry.ts';
 import { isServerTarget } from './servers/target-options.ts';
 import type { ServerTarget } from './servers/target-options.ts';
 
 type Entries = Readonly<Record<string, ServerEntry>>;
-type OpenMember = (name: string, entry: ServerEntry) => Member;
+interface MembersOptions {
+  open(name: string, entry: ServerEntry): Member;
+  /** Whether this setting can change while the server stays open. */
+  isLiveSetting(name: string): boolean;
+}
 
 export class Members {
-  readonly #open: OpenMember;
+  readonly #options: MembersOptions;
   #entries: Entries = {};
   #list: readonly Member[] = [];
   /** Replaced servers that still finish calls. */
   readonly #retiring = new Set<ServerTarget>();
 
-  constructor(open: OpenMember) {
-    this.#open = open;
+  constructor(options: MembersOptions) {
+    this.#options = options;
   }
 
   get list(): readonly Member[] {
@@ -25,7 +30,7 @@ export class Members {
   }
 
   /**
-   * Opens new servers and those whose entry is another object, or all of them again. The former ones still get requests, until `retire`
+   * Opens new servers and those whose entry opens another one, or all of them again. The former ones still get requests, until `retire`
    * is called with what this returns. If one of them cannot be opened, it throws, and nothing changes.
    */
   set(entries: Entries, { again = false } = {}): readonly Member[] {
@@ -34,23 +39,34 @@ export class Members {
     const list: Member[] = [];
     try {
       for (const [name, entry] of Object.entries(entries)) {
-        const member = known.get(name);
-        list.push(member && this.#entries[name] === entry && !again ? member : this.#open(name, entry));
+        const member = again ? undefined : known.get(name);
+        list.push((member && this.#kept(member, entry)) ?? this.#options.open(name, entry));
       }
     } catch (thrown) {
-      this.retire(list.filter((member) => !previous.includes(member)));
+      this.retire(without(list, previous));
       throw thrown;
     }
     this.#list = list;
     this.#entries = { ...entries }; // the caller may change its own
-    return previous.filter((member) => !this.#list.includes(member));
+    return without(previous, list);
+  }
+
+  /** The member under its new settings; undefined if it has to be opened again. */
+  #kept(member: Member, entry: ServerEntry): Member | undefined {
+    const before = this.#entries[member.name]!;
+    if (before === entry) return member;
+    const [former, next] = [toConfigured(before), toConfigured(entry)] as unknown as readonly Record<string, unknown>[];
+    const names = new Set([...Object.keys(former!), ...Object.keys(next!)]);
+    for (const name of names) if (former![name] !== next![name] && !this.#options.isLiveSetting(name)) return undefined;
+    const { server: _, ...settings } = toConfigured(entry);
+    return { ...member, settings };
   }
 
   checkpoint(): Checkpoint {
     const [list, entries] = [this.#list, this.#entries];
     return {
       undo: () => {
-        this.retire(this.#list.filter((member) => !list.includes(member)));
+        this.retire(without(this.#list, list));
         [this.#list, this.#entries] = [list, entries];
       },
     };
@@ -86,4 +102,9 @@ export class Members {
     const targets = [...this.#list.map(({ target }) => target), ...this.#retiring];
     await Promise.all(targets.map(async (target) => isServerTarget(target) && target.close()));
   }
+}
+
+/** Those whose server is not among the others. */
+function without(members: readonly Member[], others: readonly Member[]): Member[] {
+  return members.filter(({ target }) => others.every((other) => other.target !== target));
 }

@@ -50,6 +50,10 @@ const REFUSED: [string, GatewayChanges][] = [
   ['an unreadable rate of servers', { rate: { perServer: 'often' } }],
   ['an unreadable rate of a tool', { rate: { tools: { hello: 'often' } } }],
   ['a server with an unreadable rate', { servers: { three: { server: three!, rate: { perServer: 'often' } } } }],
+  [
+    'unreadable rules for the tools of a server',
+    { servers: { two: { server: two!, tools: { deny: 'x' as never } }, three: three! } },
+  ],
   ['a server of which no address is known', { servers: { three: { server: undefined as never } } }],
   ['a root with another scheme', { roots: [{ uri: 'https://example.com' }] }],
   ['a step that cannot be started', { steps: [unable] }],

@@ -14,7 +14,8 @@ interface LogOutput {
 
 const COLOURS: Record<string, Style> = { debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red' };
 
-export function createCliLog(level: LogLevel, err: LogOutput = process.stderr): Log {
+/** `level`: a function is called for every line. */
+export function createCliLog(level: LogLevel | (() => LogLevel), err: LogOutput = process.stderr): Log {
   if (err.isTTY !== true) return createLog({ level, write: (line) => err.write(line) });
   const isColoured = hasColours(err);
   return createLog({ level, write: (line) => err.write(`${formatLogLine(line, isColoured)}\n`) });

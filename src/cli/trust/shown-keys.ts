@@ -32,7 +32,7 @@ export const SHOWN_KEYS: ReadonlySet<string> = new Set([
 export const QUIET_KEYS: ReadonlySet<string> = new Set([
   ...(
     'server.description server.type server.transport server.start server.era server.revision server.timeoutMs server.timeout server.tool_timeout_sec server.idleMs server.disabled server.enabled ' +
-    'server.tools.allow server.tools.deny server.tools.approve server.includeTools server.excludeTools server.disabledTools server.enabled_tools server.disabled_tools ' +
+    'server.includeTools server.excludeTools server.disabledTools server.enabled_tools server.disabled_tools ' +
     'server.auth.clientKeyAlgorithm server.auth.clientKeyId server.auth.dpop server.auth.callbackPort server.oauth.callbackPort inputs.id inputs.type ' +
     'inputs.description inputs.default inputs.password inputs.options listen listen.port listen.stdio names startMs groups.* ' +
     'roots.name ask.model.maxTokens ask.model.maxConcurrent ask.model.timeoutMs ask.model.maxBytes auth.keys.expires auth.issuers.pages.scopes auth.issuers.introspection.cacheMs ' +

@@ -2,18 +2,20 @@
 import type { ServerEntry } from '../../gateway/server-entry.ts';
 import type { FeatureChanges } from '../../gateway/gateway-options.ts';
 import type { Step } from '../../kernel/step.ts';
-import { keepEntry, toEntries, toGroups, buildSteps } from './build-gateway.ts';
+import { keepEntry, keepOpening, toEntries, toGroups, buildSteps } from './build-gateway.ts';
 import type { ParleyConfig } from '../config.ts';
 import { requireExpressions } from '../check/check-rules.ts';
-import { compareConfigs } from './compare-configs.ts';
+import { compareConfigs, keysOfFeatures } from './compare-configs.ts';
 import type { BuiltSteps, BuildStepOptions } from './build-gateway.ts';
 
 /** With the keys of features that have changed; undefined: they are gone. */
 export interface GatewayUpdate extends FeatureChanges {
-  /** All servers, in order. An unchanged server keeps the same entry object. */
+  /** All servers, in order. An unchanged server keeps the same entry object, and one that stays open what opened it. */
   servers: Record<string, ServerEntry>;
   groups: Record<string, string[]>;
   names: ParleyConfig['names'];
+  /** Undefined: the default. */
+  startMs: number | undefined;
   /** Absent: unchanged. */
   roots?: ParleyConfig['roots'];
   /** Absent: unchanged, with their state. */
@@ -39,19 +41,22 @@ export async function applyConfig(
   options: BuildStepOptions,
 ): Promise<BuiltSteps> {
   const different = compareConfigs(previous, next);
-  if (different.live.includes('rules')) await requireExpressions(next.rules);
+  const changed = new Set(different.live);
+  if (changed.has('rules')) await requireExpressions(next.rules);
   // Built first: if a step fails to load, nothing has changed yet.
-  const steps = different.steps ? await buildSteps(next, options) : undefined;
+  const steps = changed.has('steps') ? await buildSteps(next, options) : undefined;
   for (const name of different.unchanged) keepEntry(previous.servers[name]!, next.servers[name]!);
+  for (const name of different.settled) keepOpening(previous.servers[name]!, next.servers[name]!);
   try {
-    const roots = different.roots && next.roots ? { roots: next.roots } : {};
+    const roots = changed.has('roots') && next.roots ? { roots: next.roots } : {};
     const groups = toGroups(next);
     await gateway.update({
       servers: toEntries(next),
       groups,
       names: next.names,
+      startMs: next.startMs,
       ...roots,
-      ...Object.fromEntries(different.live.map((key) => [key, next[key]])),
+      ...Object.fromEntries(keysOfFeatures('live').flatMap((key) => (changed.has(key) ? [[key, next[key]]] : []))),
       ...(steps && { steps: steps.steps }),
     });
   } catch (thrown) {

@@ -157,6 +157,28 @@ describe('applying a new configuration', () => {
     expect(new Set(updates.map(({ servers }) => servers['changed'])).size).toBe(3);
   });
 
+  it('keeps what opened a server whose rules for tools change', async () => {
+    const of = (more: object) =>
+      normal({
+        servers: { one: { url: 'https://e.com', auth: { assertionFile: 'a' }, rate: { perServer: '1/s' }, ...more } },
+      });
+    const [previous, next, third] = [
+      of({}),
+      of({ tools: { deny: ['x'] } }),
+      of({ tools: { deny: ['x'] }, timeoutMs: 1 }),
+    ];
+    const { options, steps } = await buildGateway(previous, { log });
+    const updates: GatewayUpdate[] = [];
+    const gateway = { update: (update: GatewayUpdate) => void updates.push(update) };
+    await applyConfig(gateway, { previous, next, steps }, { log });
+    await applyConfig(gateway, { previous: next, next: third, steps }, { log });
+    type Entry = { server: object; rate: object; tools?: object };
+    const [first, second, last] = [options, ...updates].map(({ servers }) => servers['one'] as unknown as Entry);
+    expect(second).toMatchObject({ tools: { deny: ['x'] } });
+    expect([second!.server === first!.server, second!.rate === first!.rate]).toEqual([true, true]);
+    expect(last!.server).not.toBe(first!.server);
+  });
+
   it('puts new steps in the place of the former ones', async () => {
     const { update, running, closed } = await apply(['log', { timeout: { ms: 5 } }]);
     expect(update.steps?.map(({ name }) => name)).toEqual(['log', 'timeout']);

@@ -1,12 +1,13 @@
 // Builds the options of createGateway and of its listen(), and the steps, from a normalized configuration.
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { HttpListenOptions } from '../../mcp/listen/http/listen-http.ts';
 import type { GatewayOptions } from '../../gateway/gateway.ts';
 import { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../../gateway/features/config.ts';
 import { pickKeys } from '../../kernel/config/config-key.ts';
 import { findBuiltIn } from '../../gateway/features/step-order.ts';
 import { watchStep } from '../../gateway/chain/load/watch-step.ts';
-import type { ServerEntry } from '../../gateway/server-entry.ts';
+import type { ConfiguredServer, ServerEntry } from '../../gateway/server-entry.ts';
 import type { Step } from '../../kernel/step.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { createLog } from '../../kernel/base/log.ts';
@@ -106,14 +107,14 @@ export function toEntries(config: ParleyConfig): Record<string, ServerEntry> {
   return Object.fromEntries(enabledServers(config).map(([name, server]) => [name, toEntry(server)]));
 }
 
-const entries = new WeakMap<ServerConfig, ServerEntry>();
+const entries = new WeakMap<ServerConfig, ConfiguredServer>();
 
-function toEntry(config: ServerConfig): ServerEntry {
+function toEntry(config: ServerConfig): ConfiguredServer {
   const known = entries.get(config);
   if (known) return known;
-  const { share, start, era, revision, timeoutMs, idleMs, tools } = config;
+  const { share, start, era, revision, timeoutMs, idleMs } = config;
   const features = pickKeys(SERVER_FEATURE_KEYS, config);
-  const settings = { share, start, era, revision, timeoutMs, idleMs, tools, ...features };
+  const settings = { share, start, era, revision, timeoutMs, idleMs, ...features };
   const entry = { server: toAddress(config), ...settings };
   entries.set(config, entry);
   return entry;
@@ -130,6 +131,17 @@ function toAddress(config: ServerConfig) {
 /** Lets `next` use the entry of `previous`, in all later updates, too. */
 export function keepEntry(previous: ServerConfig, next: ServerConfig): void {
   entries.set(next, toEntry(previous));
+}
+
+/** Lets `next` use of the entry of `previous` what is the same there, such as its address, so that the server stays open. */
+export function keepOpening(previous: ServerConfig, next: ServerConfig): void {
+  const before: Record<string, unknown> = { ...toEntry(previous) };
+  const { server: _address, ...settings } = toEntry(next);
+  const kept = Object.entries(settings).map(([name, value]) => [
+    name,
+    isDeepStrictEqual(before[name], value) ? before[name] : value,
+  ]);
+  entries.set(next, { ...Object.fromEntries(kept), server: toEntry(previous).server } as ConfiguredServer);
 }
 
 export function toGroups(config: ParleyConfig): Record<string, string[]> {

@@ -16,10 +16,7 @@ describe('the difference of two configurations', () => {
       removed: ['gone', 'off'],
       changed: ['changed'],
       unchanged: ['same'],
-      steps: false,
-      groups: false,
-      names: false,
-      roots: false,
+      settled: [],
       live: [],
       restart: [],
     });
@@ -36,17 +33,23 @@ describe('the difference of two configurations', () => {
     };
     expect(compareConfigs(normal({ servers: { a } }), normal(after))).toMatchObject({
       unchanged: ['a'],
-      steps: true,
-      groups: true,
-      names: true,
-      restart: ['listen', 'log'],
+      live: ['steps', 'groups', 'names', 'log'],
+      restart: ['listen'],
     });
   });
 
   it('includes other roots, which servers are told; only adding the first or removing all needs a restart', () => {
     const [none, some, other] = [undefined, ['/a'], ['/b']].map((roots) => normal({ servers: { a }, roots }));
-    expect(compareConfigs(some!, other!)).toMatchObject({ roots: true, restart: [] });
-    expect(compareConfigs(none!, some!)).toMatchObject({ roots: true, restart: ['roots'] });
+    expect(compareConfigs(some!, other!)).toMatchObject({ live: ['roots'], restart: [] });
+    expect(compareConfigs(none!, some!)).toMatchObject({ live: [], restart: ['roots'] });
+  });
+
+  it('tells servers that stay open from those that are opened again', () => {
+    const before = normal({ servers: { a, b, c: a } });
+    const after = normal({
+      servers: { a: { ...a, tools: { deny: ['x'] }, rate: { perServer: '1/s' } }, b: { ...b, pins: 'hold' }, c: a },
+    });
+    expect(compareConfigs(before, after)).toMatchObject({ settled: ['a'], changed: ['b'], unchanged: ['c'] });
   });
 
   it('does not count what is only for people', () => {

@@ -28,18 +28,6 @@ export const TRANSPORTS: Readonly<Record<string, 'stdio' | UrlTransport | undefi
 };
 const transportWords = Object.keys(TRANSPORTS);
 
-const TOOL_RULES = object(
-  {
-    allow: list(text('A name or glob.'), 'Only these tools are there.'),
-    deny: list(text('A name or glob.'), 'These tools are not there; wins over "allow".'),
-    approve: either(
-      [text('`destructive`, `always`, or a glob.'), list(text('A name or glob.'), 'These tools.')],
-      'These tools need the approval of a person: `destructive`, `always`, or globs.',
-    ),
-  },
-  'Rules for the tools of this server, by the names it gives them.',
-);
-
 const GRANTS = ['client_credentials', 'jwt_bearer', 'id_jag', 'token_exchange'] as const;
 
 const IDP = object(
@@ -162,7 +150,6 @@ export const SERVER = object(
       'A connection that is unused for this long is closed, unless a client is subscribed to a resource.',
       { min: 1, max: MAX_MS },
     ),
-    tools: TOOL_RULES,
     ...shapesOf(SERVER_FEATURE_KEYS),
     disabled: flag('true: as if it were not in the file.'),
     alwaysAllow: foreign('Cline and Windsurf.'),

@@ -2,6 +2,7 @@
 // of a server; only `audit` is a recorder there, which the command line makes.
 import { accountKey } from './accounts/config.ts';
 import { auditKey } from './audit/config.ts';
+import { serverToolsKey } from './filter/config.ts';
 import { observeKey } from './observe/config.ts';
 import { pinsKey, serverPinsKey } from './pins/config.ts';
 import { rateKey, serverRateKey } from './rate/config.ts';
@@ -9,8 +10,9 @@ import { rulesKey, trustAnnotationsKey } from './rules/config.ts';
 
 export const FEATURE_KEYS = { rules: rulesKey, pins: pinsKey, rate: rateKey, observe: observeKey, audit: auditKey };
 
-/** In the entry of a server. */
+/** In the entry of a server; `live`: it takes effect without opening the server again. */
 export const SERVER_FEATURE_KEYS = {
+  tools: serverToolsKey,
   account: accountKey,
   trustAnnotations: trustAnnotationsKey,
   rate: serverRateKey,

@@ -103,6 +103,8 @@ export interface Feature {
   readonly openPages?: Readonly<Record<string, HttpHandler>> | undefined;
   /** Rejects if it cannot do what it is there for; nobody is served before. */
   readonly ready?: Promise<unknown> | undefined;
+  /** Its settings of a server that can change while the server stays open. */
+  readonly liveSettings?: readonly string[] | undefined;
   /** Takes other options while clients are connected; those that are left out stay. Throws if they cannot be, and then nothing changes. */
   update?(options: object): FeatureChange | undefined;
   /** Called before each update of the gateway, which may be refused after `update`, `opening`, `member` and `steps` were called. */

@@ -33,7 +33,7 @@ function setUp() {
       }),
   };
   const member: Member = { name: 's', target };
-  const catalog = new Catalog(member, { clock, startMs: START_MS, log: createLog({ level: 'silent' }) });
+  const catalog = new Catalog(member, { clock, startMs: () => START_MS, log: createLog({ level: 'silent' }) });
   const late: string[] = [];
   catalog.onLate = (kind) => void late.push(kind);
   /** What a client is shown, or nothing while it waits. */
@@ -159,7 +159,7 @@ it('a member to which the empty cursor means the end does not show its tools twi
     watch: () => () => {},
     handle: () => Promise.resolve({ tools: [{ name: 'a' }], nextCursor: '' }),
   };
-  const options = { clock: new FakeClock(), startMs: START_MS, log: createLog({ level: 'silent' }) };
+  const options = { clock: new FakeClock(), startMs: () => START_MS, log: createLog({ level: 'silent' }) };
   const { entries } = await new Catalog({ name: 's', target }, options).list('tools', client());
   expect(entries).toEqual([{ name: 'a' }]);
 });

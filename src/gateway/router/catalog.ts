@@ -42,7 +42,7 @@ interface CatalogOptions {
   clock: Clock;
   log: Log;
   /** How long clients may wait for a member that starts or is slow to list. */
-  startMs: number;
+  startMs(): number;
 }
 
 /** A list that clients no longer wait for. */
@@ -81,8 +81,8 @@ export class Catalog {
 
   /** Resolves with false if the member is still starting when the time is up. */
   async ready(opening?: ClientOpening): Promise<boolean> {
-    const { clock, startMs } = this.#options;
-    this.#waitUntil ??= ticksOf(clock) + startMs;
+    const { clock } = this.#options;
+    this.#waitUntil ??= ticksOf(clock) + this.#options.startMs();
     const isKnown = Promise.resolve(this.#member.target.ready?.(opening)).then(() => true);
     const isInTime = (await unlessLate(isKnown, clock, Math.max(0, this.#waitUntil - ticksOf(clock)))) ?? false;
     if (isInTime) this.#waitUntil = undefined;
@@ -115,10 +115,11 @@ export class Catalog {
 
   /** Fetches a list, and records whether it is slow or fails. */
   #start(area: ListArea, client: ClientView, lists: ClientLists): Promise<CatalogList> {
-    const { clock, startMs } = this.#options;
+    const { clock } = this.#options;
+    const slowMs = this.#options.startMs() * SLOW;
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
     const started = ticksOf(clock);
-    const isSlow = (): boolean => ticksOf(clock) - started >= startMs * SLOW;
+    const isSlow = (): boolean => ticksOf(clock) - started >= slowMs;
     const listed = this.#fetch(area, client);
     lists.keep(area, listed, capability?.listChanged === true && client.era.hasSession);
     listed.then(
@@ -155,7 +156,7 @@ export class Catalog {
 
   async #inTime(area: ListArea, client: ClientView, fetching: Promise<CatalogList>): Promise<CatalogList> {
     let reason = tooSlow(area);
-    const listed = await unlessLate(fetching, this.#options.clock, this.#options.startMs).catch((error: unknown) => {
+    const listed = await unlessLate(fetching, this.#options.clock, this.#options.startMs()).catch((error: unknown) => {
       reason = wordsOf(error);
       return undefined;
     });

@@ -33,7 +33,7 @@ interface CatalogsOptions {
   clock: Clock;
   log: Log;
   /** How long clients may wait for servers that start. */
-  startMs?: number | undefined;
+  startMs?: (() => number | undefined) | undefined;
 }
 
 const START_MS = 10_000;
@@ -53,7 +53,8 @@ export class Catalogs {
     this.uris = new PublicUris(members.map(({ name }) => name));
     this.#names = options.names;
     this.#servers = options.servers;
-    const { clock, log, startMs = START_MS } = options;
+    const { clock, log } = options;
+    const startMs = () => options.startMs?.() ?? START_MS;
     for (const member of members) {
       const catalog = (previous && previous.#of(member)) ?? new Catalog(member, { clock, log, startMs });
       catalog.onLate = (kind) => this.#tellLate({ kind });

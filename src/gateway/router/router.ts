@@ -57,7 +57,7 @@ export interface RouterOptions {
   taskIds?: PublicIds | undefined;
   sessionIds?: PublicIds | undefined;
   /** How long the first client may wait for servers that start. */
-  startMs?: number | undefined;
+  startMs?: (() => number | undefined) | undefined;
 }
 
 /** The names of a server's tools, prompts or resources, its own and the public ones. */

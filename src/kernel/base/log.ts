@@ -12,9 +12,16 @@ export interface Log {
 }
 
 type Level = 'debug' | 'info' | 'warn' | 'error';
+type LeastLevel = Level | 'silent';
 const LEVELS: Level[] = ['debug', 'info', 'warn', 'error'];
 const SECRET =
   /authorization|cookie|token|secret|password|credential|api[-_]?key|private[-_]?key|session[-_]?id|request[-_]?state/i;
+
+interface LogSetup {
+  /** The least that is written; a function is called for every line, so that its answer can change. Default: `warn`. */
+  level?: LeastLevel | (() => LeastLevel);
+  write?: (line: string) => void;
+}
 
 /** Logs that never throw. */
 const safeLogs = new WeakSet<Log>();
@@ -29,12 +36,13 @@ const safeLogs = new WeakSet<Log>();
  * const server = createServer({ name: 'clock', version: '1.0.0', log: createLog({ level: 'debug' }) });
  * ```
  */
-export function createLog(options: { level?: Level | 'silent'; write?: (line: string) => void } = {}): Log {
+export function createLog(options: LogSetup = {}): Log {
   const { level = 'warn', write = (line) => process.stderr.write(line) } = options;
-  const threshold = level === 'silent' ? LEVELS.length : LEVELS.indexOf(level);
+  const threshold = typeof level === 'string' ? toThreshold(level) : undefined;
+  const least = typeof level === 'string' ? () => level : level;
   const make = (bound: object): Log => {
     const at = (level: Level) => (fields: object, event: string) => {
-      if (LEVELS.indexOf(level) < threshold) return;
+      if (LEVELS.indexOf(level) < (threshold ?? toThreshold(least()))) return;
       const line = { time: new Date().toISOString(), level, event, ...bound, ...fields };
       try {
         const written: unknown = write(`${printable(toText(line))}\n`);
@@ -54,6 +62,10 @@ export function createLog(options: { level?: Level | 'silent'; write?: (line: st
     return log;
   };
   return make({});
+}
+
+function toThreshold(level: LeastLevel): number {
+  return level === 'silent' ? LEVELS.length : LEVELS.indexOf(level);
 }
 
 /** Never throws, whatever is logged. */

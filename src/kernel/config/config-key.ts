@@ -8,7 +8,7 @@ export interface ConfigKey<Input, Normal> {
    * relative paths start.
    */
   normalize(input: Input | undefined, folder: string): Normal | undefined;
-  /** `restart`: at the next start of Parley. */
+  /** `restart`: at the next start of Parley; in the entry of a server, when the server is opened again, which the change does. */
   readonly apply: 'live' | 'restart';
   /** What is below the key and loosens nothing, so that `parley trust` does not show it; an empty name is the key itself. */
   readonly quiet: readonly string[];

@@ -8,6 +8,6 @@ export const accountKey = defineKey({
     'Whose account is used there (docs/logins.md). user: everybody logs in for themselves, and shares nothing. Default: shared.',
   ),
   normalize: (input) => input,
-  apply: 'live',
+  apply: 'restart',
   quiet: [],
 });

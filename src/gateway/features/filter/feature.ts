@@ -11,7 +11,7 @@ export interface ToolSettings {
 
 export const toolRules = defineFeature<object>({
   name: 'tools of servers',
-  create: () => ({ steps: (members) => serverRules(rulesOf(members)) }),
+  create: () => ({ liveSettings: ['tools'], steps: (members) => serverRules(rulesOf(members)) }),
 });
 
 function rulesOf(members: readonly Member[]): ReadonlyMap<string, ToolRules> {

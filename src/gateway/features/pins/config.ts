@@ -30,5 +30,6 @@ export const pinsKey = defineKey({
 
 export const serverPinsKey = defineKey({
   ...pinsKey,
+  apply: 'restart',
   shape: { ...PINS, about: `${PINS.about} Default: the one for all servers.` },
 });

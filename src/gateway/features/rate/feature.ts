@@ -19,6 +19,7 @@ export const rate = defineFeature<RateFeatureOptions>({
     const limits = new RateLimits(options, { clock, state });
     return {
       layer: limits.layer,
+      liveSettings: ['rate'],
       metrics: () => [limits.refusals.family],
       member: (member) => limits.member(member),
       goesByName: (members) => hasToolRates(limits.options, members),

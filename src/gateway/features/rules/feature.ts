@@ -20,6 +20,7 @@ export const rules = defineFeature<RulesFeatureOptions>({
     const ruling = new GatewayRules();
     ruling.rules = given;
     return {
+      liveSettings: ['trustAnnotations'],
       get ready() {
         return ruling.ready;
       },

@@ -1,0 +1,74 @@
+// Follows the file of a gateway that runs: a change restarts only what has to be, and a file with errors changes nothing.
+import { applyConfig } from '../../../config/apply/apply-config.ts';
+import type { UpdatableGateway } from '../../../config/apply/apply-config.ts';
+import type { BuiltSteps, BuildStepOptions } from '../../../config/apply/build-gateway.ts';
+import { watchConfig } from '../../../config/apply/watch-config.ts';
+import type { ConfigChange } from '../../../config/apply/watch-config.ts';
+import type { ParleyConfig } from '../../../config/config.ts';
+import type { Printer } from '../../../kernel/command/printer.ts';
+import { readEnvironment, displayPath } from '../../environment.ts';
+import type { ServeCommand } from '../../args/serving-commands.ts';
+import { isUsable, judgeTrust, isOwnConfig, trustFile, howTo, whyNot } from '../../trust/judge-trust.ts';
+import type { CommandConfig } from '../../trust/load-command-config.ts';
+import { toOwnAddress } from './own-address.ts';
+import type { OwnListener } from './own-address.ts';
+import { tellProblems } from './tell-problems.ts';
+
+interface FollowContext {
+  command: ServeCommand;
+  found: CommandConfig & { own: OwnListener };
+  gateway: UpdatableGateway;
+  steps: BuiltSteps;
+  making: BuildStepOptions;
+  /** Called when a changed file has been applied. It must not fail. */
+  onApplied(config: ParleyConfig): void;
+}
+
+export function followConfig(context: FollowContext, print: Printer): { close(): void } {
+  const { command, found, gateway, making } = context;
+  const path = displayPath(found.path);
+  let running = context.steps;
+  const watch = watchConfig(found, {
+    ...readEnvironment(),
+    own: toOwnAddress(command, found.own),
+    share: command.share,
+    ...found.ownRules,
+    besides: isOwnConfig(found.path, readEnvironment()) ? [] : [trustFile()],
+    async onChange(change) {
+      const { previous, next, loaded } = change;
+      const verdict = judgeTrust(loaded, readEnvironment());
+      if (!isUsable(verdict)) throw new Error(`${whyNot(found.path, verdict)} ${howTo(found.path)}`);
+      tellProblems(loaded, print);
+      running = await applyConfig(gateway, { previous, next, steps: running }, making);
+      context.onApplied(next);
+      for (const line of describeChange(change)) print.news(line);
+    },
+    onProblems(problems) {
+      tellProblems({ path: found.path, problems }, print);
+      print.problem(`${path} has changed and cannot be used; the previous configuration keeps running.`);
+    },
+  });
+  return {
+    close() {
+      watch.close();
+      running.close();
+    },
+  };
+}
+
+function describeChange({ difference, loaded }: ConfigChange): string[] {
+  const { added, removed, changed, settled, restart, live } = difference;
+  const named = (verb: string, list: readonly string[]): string[] =>
+    list.length > 0 ? [`${verb} ${list.join(', ')}`] : [];
+  const what = [
+    ...named('started', added),
+    ...named('restarted', changed),
+    ...named('stopped', removed),
+    ...named('renewed the settings of', settled),
+    ...named('renewed', live),
+  ].join('; ');
+  return [
+    `${displayPath(loaded.path)} has changed${what === '' ? '' : `: ${what}`}.`,
+    ...(restart.length > 0 ? [`${restart.join(', ')} will take effect at the next start.`] : []),
+  ];
+}

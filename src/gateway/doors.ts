@@ -2,7 +2,8 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import type { OpenPages } from '../kernel/target.ts';
 import { isLoopback } from '../mcp/listen/guard.ts';
-import type { EndpointOptions, HttpEndpoint } from '../mcp/listen/http/http-endpoint.ts';
+import type { EndpointOptions } from '../mcp/listen/http/endpoint-options.ts';
+import type { HttpEndpoint } from '../mcp/listen/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../mcp/listen/http/listen-http.ts';
 import { splitPages } from '../mcp/listen/http/page-access.ts';
 import type { Login } from '../mcp/listen/login.ts';

@@ -8,7 +8,7 @@ import type { State } from '../kernel/state/state.ts';
 import type { CommandAddress } from '../mcp/connect/address.ts';
 import type { ServeContextOptions } from '../mcp/eras/serve/serve-context.ts';
 import type { AuthOptions } from '../mcp/listen/auth/auth-options.ts';
-import type { EndpointOptions } from '../mcp/listen/http/http-endpoint.ts';
+import type { EndpointOptions } from '../mcp/listen/http/endpoint-options.ts';
 import type { HumanChannelOptions } from '../people/human-channel.ts';
 import type { FeatureOptions, LiveFeatureOptions } from './features/index.ts';
 import type { NamingMode } from './router/public-names.ts';

@@ -5,8 +5,10 @@ import type { ServeContext } from '../eras/serve/serve-context.ts';
 import { drainPort } from './drain.ts';
 import type { ListCalls } from './drain.ts';
 import { createHttpEndpoint } from './http/http-endpoint.ts';
-import type { EndpointOptions, EndpointSetup, HttpEndpoint } from './http/http-endpoint.ts';
+import type { EndpointOptions, EndpointSetup } from './http/endpoint-options.ts';
+import type { HttpEndpoint } from './http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening, HttpPort } from './http/listen-http.ts';
+import { HttpSessions } from './session/http-sessions.ts';
 import { acceptStdio } from './stdio.ts';
 import type { StdioListening, StdioListenOptions } from './stdio.ts';
 import { acceptSdkTransport } from './sdk-transport.ts';
@@ -19,6 +21,7 @@ export type ListeningWith<O extends ListenOptions> = O extends { stdio: true } ?
 export class TransportListeners {
   readonly #context: ServeContext;
   readonly #defaults: EndpointSetup;
+  #sessions: HttpSessions | undefined;
   readonly #open = new Set<{ close(): unknown; drain?(besides: ListCalls): Promise<void> }>();
 
   constructor(context: ServeContext, defaults: EndpointSetup = {}) {
@@ -42,7 +45,13 @@ export class TransportListeners {
   /** Loaded on demand: on stdio, every file less makes the first answer faster. */
   async #listenHttp(options: HttpListenOptions): Promise<HttpPort> {
     const { listenHttp } = await import('./http/listen-http.ts');
-    return listenHttp(this.#context, { ...this.#defaults, ...options });
+    return listenHttp(this.#context, { ...this.#setup, ...options });
+  }
+
+  /** All ports serve the same sessions. */
+  get #setup(): EndpointSetup {
+    if (!this.#sessions || this.#sessions.isClosed) this.#sessions = new HttpSessions(this.#context);
+    return { ...this.#defaults, sessions: this.#sessions };
   }
 
   async connect(transport: Transport): Promise<{ close(): Promise<void> }> {
@@ -57,7 +66,7 @@ export class TransportListeners {
   }
 
   endpoint(options: EndpointOptions): HttpEndpoint {
-    const endpoint = createHttpEndpoint(this.#context, { ...this.#defaults, ...options });
+    const endpoint = createHttpEndpoint(this.#context, { ...this.#setup, ...options });
     const closeIdle = (): number => {
       endpoint.sendAway();
       return 0; // the connections belong to the server around it

@@ -2,7 +2,8 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { TransportListeners } from '../../mcp/listen/transport-listeners.ts';
 import type { ListenOptions, ListeningWith } from '../../mcp/listen/transport-listeners.ts';
-import type { EndpointOptions, HttpEndpoint } from '../../mcp/listen/http/http-endpoint.ts';
+import type { EndpointOptions } from '../../mcp/listen/http/endpoint-options.ts';
+import type { HttpEndpoint } from '../../mcp/listen/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../../mcp/listen/http/listen-http.ts';
 import { createLogin } from '../../mcp/listen/login.ts';
 import type { Login } from '../../mcp/listen/login.ts';

@@ -1,6 +1,7 @@
 // A gateway is stopped or killed and restarted: handshake clients never initialize again, so their sessions continue in the new
 // process.
-import { readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -112,6 +113,12 @@ test('the log level and subscriptions go on as well', async () => {
 });
 
 describe('a session id is worth nothing', () => {
+  const folders: string[] = [];
+  const newFolder = (): string => {
+    folders.push(mkdtempSync(join(tmpdir(), 'parley-sessions-')));
+    return folders.at(-1)!;
+  };
+  afterAll(() => folders.forEach((folder) => rmSync(folder, { recursive: true })));
   const ping = (url: string, id: string) =>
     send(url, { headers: { 'mcp-session-id': id }, body: { jsonrpc: '2.0', id: 1, method: 'ping' } });
   const open = async (url: string, extra: object = {}, headers: Record<string, string> = {}) => {
@@ -154,13 +161,13 @@ describe('a session id is worth nothing', () => {
   const identify: GatewayOptions['identify'] = ({ headers }) => String(headers['x-user']);
 
   test('to another user', async () => {
-    const keys = ['one key for both'];
+    const stateFolder = newFolder();
     let id: string;
     {
-      await using first = await startGateway({ keys, identify });
+      await using first = await startGateway({ stateFolder, identify });
       id = await open(first.url, {}, { 'x-user': 'alice' });
     }
-    await using second = await startGateway({ keys, identify });
+    await using second = await startGateway({ stateFolder, identify });
     const as = (user: string) =>
       send(second.url, {
         headers: { 'mcp-session-id': id, 'x-user': user },
@@ -169,21 +176,22 @@ describe('a session id is worth nothing', () => {
     expect([(await as('bob')).status, (await as('alice')).status, (await as('bob')).status]).toEqual([404, 200, 404]);
   });
 
-  test('to a later gateway without the same keys, or if its client says too much for a header', async () => {
-    const OLD = 'the key that is old';
+  test('to a later gateway without the same folder, or if its client says too much for the journal', async () => {
+    const stateFolder = newFolder();
+    const keys = ['one key for all of them'];
     const ids: string[] = [];
     {
-      await using plain = await startGateway({});
-      await using first = await startGateway({ keys: [OLD] });
+      await using plain = await startGateway({ keys });
+      await using first = await startGateway({ keys, stateFolder });
       ids.push(await open(plain.url), await open(first.url), await open(first.url, { description: 'd'.repeat(5000) }));
     }
-    expect(ids.map((id) => id.length > 22)).toEqual([false, true, false]);
+    expect(ids.map((id) => id.length)).toEqual([22, 22, 22]);
     const statuses = async (options: Partial<GatewayOptions>) => {
       await using later = await startGateway(options);
       return await Promise.all(ids.map(async (id) => (await ping(later.url, id)).status));
     };
-    expect(await statuses({})).toEqual([404, 404, 404]);
-    expect(await statuses({ keys: ['a key of somebody else'] })).toEqual([404, 404, 404]);
-    expect(await statuses({ keys: ['the key that is new', OLD] })).toEqual([404, 200, 404]);
+    expect(await statuses({ keys })).toEqual([404, 404, 404]);
+    expect(await statuses({ keys, stateFolder: newFolder() })).toEqual([404, 404, 404]);
+    expect(await statuses({ keys, stateFolder })).toEqual([404, 200, 404]);
   });
 });

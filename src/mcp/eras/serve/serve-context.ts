@@ -50,7 +50,7 @@ export interface ServeContextOptions {
   /** Takes what is worth proving: calls, approvals, refusals, logins. Default: nothing is recorded. */
   audit?: RecordAudit | undefined;
   /**
-   * Keys that seal what clients carry, such as session ids: the first seals, all of them open. Default: made for this
+   * Keys that seal what clients carry, such as cursors: the first seals, all of them open. Default: made for this
    * process, or stored in `stateFolder`.
    */
   keys?: readonly string[] | undefined;

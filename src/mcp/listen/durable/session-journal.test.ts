@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import { createLog } from '../../../kernel/base/log.ts';
+import { FakeClock } from '../../eras/fake-context.contract.ts';
 import { SessionJournal } from './session-journal.ts';
 
 let folder: string;
@@ -48,11 +49,11 @@ describe('the session journal', () => {
     const first = journal();
     for (const key of ['a', 'b']) first.begin(key, createSession());
     const second = journal();
-    for (const key of ['a', 'b']) second.takeOver(key);
+    for (const key of ['a', 'b']) second.takeOver(key, 'me');
     for (const key of ['a', 'b']) second.end(key);
     second.close();
     expect(files()).toHaveLength(2); // the first file still names both
-    expect(journal().find('a')).toBeUndefined();
+    expect(journal().takeOver('a', 'me')).toBeUndefined();
     expect(files()).toEqual([]);
   });
 
@@ -64,9 +65,17 @@ describe('the session journal', () => {
     first.change('a', { unsubscribe: 'u:2' });
     first.end('b');
     const second = journal();
-    expect(second.find('a')).toEqual({ ...createSession(), level: 'debug', subscriptions: new Set(['u:1', 'u:3']) });
-    expect([second.find('b'), second.find('c'), second.find('d')]).toEqual([undefined, createSession(), undefined]);
-    expect(files().map((path) => statSync(path).mode & 0o777)).toEqual([0o600]);
+    expect(second.takeOver('a', 'me')).toEqual({
+      ...createSession(),
+      level: 'debug',
+      subscriptions: new Set(['u:1', 'u:3']),
+    });
+    expect([second.takeOver('b', 'me'), second.takeOver('c', 'me'), second.takeOver('d', 'me')]).toEqual([
+      undefined,
+      createSession(),
+      undefined,
+    ]);
+    expect(files().map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
@@ -75,18 +84,18 @@ describe('the session journal', () => {
     for (const key of ['a', 'b']) first.begin(key, createSession());
     first.change('a', { level: 'error' });
     const second = journal();
-    for (const key of ['a', 'b']) second.takeOver(key);
-    expect(second.find('a')).toBeUndefined();
+    for (const key of ['a', 'b']) second.takeOver(key, 'me');
+    expect(second.takeOver('a', 'me')).toBeUndefined();
     second.end('b');
     const third = journal();
-    expect([third.find('a')?.level, third.find('b')]).toEqual(['error', undefined]);
+    expect([third.takeOver('a', 'me')?.level, third.takeOver('b', 'me')]).toEqual(['error', undefined]);
   });
 
   it('drops the sessions of a process that ended longer ago than they may be idle', () => {
     journal().begin('a', createSession());
     const past = Date.now() / 1000 - 120;
     for (const path of files()) utimesSync(path, past, past);
-    expect(journal(60_000).find('a')).toBeUndefined();
+    expect(journal(60_000).takeOver('a', 'me')).toBeUndefined();
     expect(files()).toEqual([]);
   });
 
@@ -104,7 +113,7 @@ describe('the session journal', () => {
     const other = join(folder, `sessions-${process.ppid}-other.jsonl`);
     writeFileSync(other, readFileSync(path!));
     rmSync(path!);
-    expect(journal().find('a')).toBeUndefined();
+    expect(journal().takeOver('a', 'me')).toBeUndefined();
     expect(files()).toEqual([other]);
   });
 
@@ -113,7 +122,7 @@ describe('the session journal', () => {
     const running = join(folder, `sessions-${process.ppid}-other.jsonl`);
     writeFileSync(running, '["+","a"]\n["+","b"]\n["-","b"]\n');
     const later = journal();
-    expect(['a', 'b', 'c'].map((key) => later.find(key) !== undefined)).toEqual([false, false, true]);
+    expect(['a', 'b', 'c'].map((key) => later.takeOver(key, 'me') !== undefined)).toEqual([false, false, true]);
   });
 
   it('reads the file of a killed process, with its incomplete line', () => {
@@ -123,7 +132,7 @@ describe('the session journal', () => {
       '["+","b","me","{}"]\n["+","c","me"]\n["+","d","me","{"]\n{"not":"ours"}\n[1]\n["-","a',
     );
     const later = journal();
-    expect(['a', 'b', 'c', 'd'].filter((key) => later.find(key))).toEqual(['a', 'b']);
+    expect(['a', 'b', 'c', 'd'].filter((key) => later.takeOver(key, 'me'))).toEqual(['a', 'b']);
   });
 
   it('stays small over many sessions, and stores few subscriptions', () => {
@@ -136,7 +145,7 @@ describe('the session journal', () => {
     }
     expect(statSync(files()[0]!).size).toBeLessThan(60_000);
     const later = journal();
-    expect([later.find('kept')?.subscriptions.size, later.find('s4999')]).toEqual([100, undefined]);
+    expect([later.takeOver('kept', 'me')?.subscriptions.size, later.takeOver('s4999', 'me')]).toEqual([100, undefined]);
   });
 
   it('writes nothing if a setting does not change', () => {
@@ -159,7 +168,11 @@ describe('the session journal', () => {
     }
     first.change('a', { subscribe: 'u:last' });
     expect(statSync(files()[0]!).size).toBeLessThan(60_000);
-    expect(journal().find('a')).toEqual({ ...createSession(), level: 'debug', subscriptions: new Set(['u:last']) });
+    expect(journal().takeOver('a', 'me')).toEqual({
+      ...createSession(),
+      level: 'debug',
+      subscriptions: new Set(['u:last']),
+    });
   });
 
   it.each([
@@ -177,34 +190,51 @@ describe('the session journal', () => {
     const [oldest] = files();
     utimesSync(oldest!, seconds - 20, seconds - 20);
     const second = journal();
-    second.takeOver('deleted');
+    second.takeOver('deleted', 'me');
     second.end('deleted');
     const spoilt = files().find((path) => path !== oldest)!;
     spoil(spoilt);
     utimesSync(spoilt, seconds - 10, seconds - 10);
     journal().begin('newer', createSession());
     const later = journal();
-    expect([later.find('deleted'), later.find('newer')].map(Boolean)).toEqual([false, true]);
+    expect([later.takeOver('deleted', 'me'), later.takeOver('newer', 'me')].map(Boolean)).toEqual([false, true]);
     expect(lines.join('')).toContain('sessions.not-kept');
   });
 
   it('remembers ended sessions of earlier processes after a rewrite', () => {
     journal().begin('old', createSession());
     const second = journal();
-    second.takeOver('old');
+    second.takeOver('old', 'me');
     second.end('old');
     for (let n = 0; n < 2000; n++) {
       second.begin(`s${n}`, createSession());
       second.end(`s${n}`);
     }
-    expect(journal().find('old')).toBeUndefined();
+    expect(journal().takeOver('old', 'me')).toBeUndefined();
   });
 
   it('restores no session after it has expired', () => {
     journal().begin('a', createSession());
+    const clock = new FakeClock();
+    const later = new SessionJournal({ folder, idleMs: 60_000, clock, log });
+    open.push(later);
+    clock.advance(60_000);
+    expect(later.takeOver('a', 'me')).toBeUndefined();
+  });
+
+  it('takes over nothing for another caller', () => {
+    journal().begin('a', createSession());
     const later = journal();
-    later.forgetEarlier();
-    expect(later.find('a')).toBeUndefined();
+    expect(later.takeOver('a', 'you')).toBeUndefined();
+    expect(later.takeOver('a', 'me')).toEqual(createSession());
+  });
+
+  it('a session that was released can be taken over again', () => {
+    journal().begin('a', createSession());
+    const later = journal();
+    later.takeOver('a', 'me');
+    later.release(['a']);
+    expect(later.takeOver('a', 'me')).toEqual(createSession());
   });
 
   it('leaves no file behind when all sessions have ended', () => {

@@ -21,25 +21,13 @@ import {
 import { join } from 'node:path';
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import { isObject } from '../../../kernel/message.ts';
-import type { JsonObject } from '../../../kernel/message.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { randomId } from '../../../kernel/crypto/ids.ts';
 import { isLiveProcess } from '../../../kernel/files/lease-holder.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import type { SettingChange } from '../../eras/serve/conversation.ts';
-
-/** What a client has set since its session began. */
-export interface SessionSettings {
-  level?: LoggingLevel | undefined;
-  subscriptions: Set<string>;
-}
-
-interface JournaledSession extends SessionSettings {
-  /** Says who may use the session, and where. */
-  readonly binding: string;
-  /** The parameters of `initialize`. */
-  readonly opening: JsonObject;
-}
+import { applySetting, isKept } from './session-store.ts';
+import type { SessionRecord, SessionStore } from './session-store.ts';
 
 interface JournalOptions {
   folder: string;
@@ -54,9 +42,6 @@ type Line =
   | [kind: '-', key: string]
   | [kind: 'level' | 'subscribe' | 'unsubscribe', key: string, value: string];
 
-/** The subscriptions stored for one session, and the length of each; the rest is lost with the process. */
-const MAX_SUBSCRIPTIONS = 100;
-const MAX_URI_CHARS = 2000;
 /** How many files are read. A gateway that keeps crashing leaves many. */
 const MAX_FILES = 100;
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
@@ -70,12 +55,12 @@ const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 const TIDY_MS = 1000;
 const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
 
-export class SessionJournal {
+export class SessionJournal implements SessionStore {
   readonly #options: JournalOptions;
   readonly #path: string;
-  readonly #live = new Map<string, JournaledSession>();
+  readonly #live = new Map<string, SessionRecord>();
   /** Sessions of earlier processes that have not been restored. Undefined until the files are read. */
-  #earlier: Map<string, JournaledSession> | undefined;
+  #earlier: Map<string, SessionRecord> | undefined;
   /** Sessions that ended here; the file of an earlier process may still list them. */
   readonly #ended = new Set<string>();
   #file: number | undefined;
@@ -85,45 +70,58 @@ export class SessionJournal {
   #hasFailed = false;
   #stopTouching: (() => void) | undefined;
   readonly #stopTidying: () => void;
+  readonly #stopWaiting: () => void;
 
   constructor(options: JournalOptions) {
+    const { clock, folder, idleMs } = options;
     this.#options = options;
-    this.#path = join(options.folder, `sessions-${process.pid}-${randomId().slice(0, 8)}.jsonl`);
-    this.#stopTidying = options.clock.after(TIDY_MS, () => this.#readEarlier());
+    this.#path = join(folder, `sessions-${process.pid}-${randomId().slice(0, 8)}.jsonl`);
+    this.#stopTidying = clock.after(TIDY_MS, () => this.#readEarlier());
+    this.#stopWaiting = clock.after(idleMs, () => this.#forgetEarlier());
   }
 
-  /** A session that was alive in an earlier process. */
-  find(key: string): JournaledSession | undefined {
-    return this.#readEarlier().get(key);
+  name(): string {
+    return randomId();
   }
 
-  begin(key: string, session: JournaledSession): void {
+  begin(key: string, session: SessionRecord): void {
+    if (!isKept(session)) return this.#options.log.info({}, 'session.not-kept');
     this.#live.set(key, session);
     this.#write(linesOf(key, session));
   }
 
   /** Continues a session of an earlier process in this one. */
-  takeOver(key: string): void {
+  takeOver(key: string, binding: string): SessionRecord | undefined {
     const earlier = this.#readEarlier();
     const session = earlier.get(key);
-    if (!session) return;
+    if (session?.binding !== binding) return undefined;
     earlier.delete(key);
     this.#ended.add(key);
     this.begin(key, session);
+    return session;
+  }
+
+  release(keys: Iterable<string>): void {
+    for (const key of keys) {
+      const session = this.#live.get(key);
+      if (!session) continue;
+      this.#live.delete(key);
+      this.#readEarlier().set(key, session);
+    }
   }
 
   change(key: string, change: SettingChange): void {
     const settings = this.#live.get(key);
     if ('subscribe' in change && this.#keptBytes > MAX_KEPT_BYTES) return;
-    if (settings && apply(settings, change)) this.#write([toLine(key, change)]);
+    if (settings && applySetting(settings, change)) this.#write([toLine(key, change)]);
   }
 
   end(key: string): void {
     if (this.#live.delete(key)) this.#write([['-', key]]);
   }
 
-  /** Drops the remaining sessions: they have expired by now. */
-  forgetEarlier(): void {
+  /** Those that nobody has taken over have expired. */
+  #forgetEarlier(): void {
     this.#earlier = new Map();
     this.#ended.clear();
   }
@@ -132,6 +130,7 @@ export class SessionJournal {
   close(): void {
     this.#stopTouching?.();
     this.#stopTidying();
+    this.#stopWaiting();
     this.#hasFailed = true; // later writes must not reopen the file
     if (this.#file === undefined) return;
     closeSync(this.#file);
@@ -139,7 +138,7 @@ export class SessionJournal {
     if (this.#live.size === 0 && this.#ended.size === 0) rmSync(this.#path, { force: true });
   }
 
-  #readEarlier(): Map<string, JournaledSession> {
+  #readEarlier(): Map<string, SessionRecord> {
     return (this.#earlier ??= readEarlier(this.#path, this.#options));
   }
 
@@ -192,7 +191,7 @@ export class SessionJournal {
   }
 }
 
-function linesOf(key: string, { binding, opening, level, subscriptions }: JournaledSession): Line[] {
+function linesOf(key: string, { binding, opening, level, subscriptions }: SessionRecord): Line[] {
   const lines: Line[] = [['+', key, binding, JSON.stringify(opening)]];
   if (level !== undefined) lines.push(['level', key, level]);
   for (const uri of subscriptions) lines.push(['subscribe', key, uri]);
@@ -208,24 +207,9 @@ function toText(lines: Line[]): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** False for a change that is not stored or changes nothing. */
-function apply(settings: SessionSettings, change: SettingChange): boolean {
-  const { subscriptions } = settings;
-  if ('level' in change) {
-    if (settings.level === change.level) return false;
-    settings.level = change.level;
-    return true;
-  }
-  if ('unsubscribe' in change) return subscriptions.delete(change.unsubscribe);
-  if (subscriptions.has(change.subscribe)) return false;
-  if (change.subscribe.length > MAX_URI_CHARS || subscriptions.size >= MAX_SUBSCRIPTIONS) return false;
-  subscriptions.add(change.subscribe);
-  return true;
-}
-
 /** Reads the older files and removes those that are no longer needed. `own` is the file of this process. */
-function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions): Map<string, JournaledSession> {
-  const live = new Map<string, JournaledSession>();
+function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions): Map<string, SessionRecord> {
+  const live = new Map<string, SessionRecord>();
   const ended = new Set<string>();
   const all = filesIn(folder).filter(({ path }) => path !== own);
   const isOfAnother = ({ pid }: { pid: number }): boolean => pid !== process.pid && isLiveProcess(pid);
@@ -292,17 +276,17 @@ function parsed(text = ''): unknown {
   }
 }
 
-function take([kind, key, value, opening]: Line, live: Map<string, JournaledSession>, ended: Set<string>): void {
+function take([kind, key, value, opening]: Line, live: Map<string, SessionRecord>, ended: Set<string>): void {
   const session = live.get(key);
   if (kind === '-') ended.add(key);
   else if (value === undefined) return;
   else if (kind === '+' && !session) begin(live, key, value, parsed(opening));
   else if (!session) return;
-  else if (kind === 'level') apply(session, { level: value as LoggingLevel });
-  else if (kind === 'subscribe') apply(session, { subscribe: value });
-  else if (kind === 'unsubscribe') apply(session, { unsubscribe: value });
+  else if (kind === 'level') applySetting(session, { level: value as LoggingLevel });
+  else if (kind === 'subscribe') applySetting(session, { subscribe: value });
+  else if (kind === 'unsubscribe') applySetting(session, { unsubscribe: value });
 }
 
-function begin(live: Map<string, JournaledSession>, key: string, binding: string, opening: unknown): void {
+function begin(live: Map<string, SessionRecord>, key: string, binding: string, opening: unknown): void {
   if (isObject(opening)) live.set(key, { binding, opening, subscriptions: new Set() });
 }

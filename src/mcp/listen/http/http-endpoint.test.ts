@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
 import { fakeContext } from '../../eras/fake-context.contract.ts';
-import { createHttpEndpoint, readMount } from './http-endpoint.ts';
+import { createHttpEndpoint } from './http-endpoint.ts';
+import { readMount } from './mount.ts';
 
 function visit(url: string, host = '127.0.0.1') {
   const told: string[] = [];

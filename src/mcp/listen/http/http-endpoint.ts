@@ -2,66 +2,25 @@
 // on every path. `handle` mounts it into a Node HTTP server, `fetch` into servers that use web-standard requests.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { nextArrival } from '../../../kernel/arrival.ts';
-import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
+import { GatewayError } from '../../../kernel/base/errors.ts';
 import { FairShares } from '../../../kernel/containers/fair-shares.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
-import { VIA_HEADER, readVia, runUnlessVisited } from '../../../kernel/base/via.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { createGuard, isLoopback } from '../guard.ts';
-import type { GuardOptions } from '../guard.ts';
 import { identifyCaller } from '../identify.ts';
-import type { Caller, Identify, IdentifyPlace } from '../identify.ts';
-import type { Login } from '../login.ts';
-import { endWhenInvalid, refuseRequest, refuseUpgrade, refuseUpgradeFor, runPage } from './refusals.ts';
+import type { Caller, IdentifyPlace } from '../identify.ts';
+import { refuseUpgrade, refuseUpgradeFor } from './refusals.ts';
 import { createFindAddress } from './client-address.ts';
-import type { TrustProxy } from './client-address.ts';
-import { LegacySse } from './legacy-sse.ts';
-import { checkPage, findPage } from './page-access.ts';
-import { StreamableHttp } from './streamable-http.ts';
-import type { HttpVisit } from './streamable-http.ts';
+import type { EndpointOptions, EndpointSetup, ListeningAddress } from './endpoint-options.ts';
+import { pathOf, readMount } from './mount.ts';
+import type { Mount } from './mount.ts';
+import { findPage } from './page-access.ts';
+import { ALLOW, allowOf, createRoutes, isPage, refuse, runUnlessLoop } from './routes.ts';
 import type { UpgradeRequest } from './upgrade.ts';
 import { UpgradedConnections } from './upgraded.ts';
 import { findUpgrade } from './upgrades.ts';
 import { toFetch } from './to-fetch.ts';
 import type { Fetch } from './to-fetch.ts';
-
-export interface EndpointOptions extends GuardOptions {
-  /** The address the server listens on; decides which Host names are trusted by default. */
-  host?: string | undefined;
-  /**
-   * The path of Streamable HTTP, /mcp by default. The paths `sse`, `message`, `ws` and pages lie beside it, as in
-   * /api/mcp and /api/sse.
-   */
-  path?: string | undefined;
-  identify?: Identify | undefined;
-  /**
-   * Proxies whose `X-Forwarded-For` or `Forwarded` says where clients come from: `true` for every peer, `loopback` for those on this machine, or
-   * addresses and networks. Default: none, and a client's address is that of its connection.
-   */
-  trustProxy?: TrustProxy | undefined;
-  /** Returns the context served at /mcp/<name>; throws SERVER_UNKNOWN. */
-  part?: ((name: string) => ServeContext) | undefined;
-  /** Further pages by path, such as /healthz. */
-  pages?: Record<string, HttpHandler> | undefined;
-  /** Pages that need no identity: knowing the URL is enough. */
-  openPages?: Readonly<Record<string, HttpHandler>> | undefined;
-}
-
-/** What the listener adds to the options. */
-export interface EndpointSetup extends EndpointOptions {
-  /** Made of `auth`; its `identify` is the one of the options. */
-  login?: Login | undefined;
-  /** Callers whom `identify` does not know are refused. */
-  needsIdentity?: boolean | undefined;
-  /** Where the port is open; undefined inside another HTTP server. */
-  address?: (() => ListeningAddress | undefined) | undefined;
-}
-
-export interface ListeningAddress {
-  readonly port: number;
-  readonly isTls: boolean;
-}
 
 export interface HttpEndpoint {
   /** Answers 404 on other paths, or calls `next` if given: `app.use(endpoint.handle)`. */
@@ -79,13 +38,6 @@ export interface ServedEndpoint extends HttpEndpoint {
   /** Ends the streams and upgraded connections without a call. */
   sendAway(): void;
 }
-
-/** A request whose caller is not identified yet. */
-interface Arrival extends Pick<HttpVisit, 'request' | 'response' | 'access'> {
-  caller: Promise<Caller>;
-}
-
-const ALLOW: Record<string, string> = { '/mcp': 'GET, POST, DELETE', '/sse': 'GET, POST', '/message': 'POST' };
 
 export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup = {}): ServedEndpoint {
   const context: ServeContext = { ...shared, listens: new FairShares(shared.limits.maxListens) }; // closing this endpoint must not end the streams of another
@@ -155,41 +107,6 @@ function endsOf({ listens }: ServeContext, routes: Served, upgraded: Served): Se
   };
 }
 
-/** Where the endpoint is mounted. Inside, paths are always those of an endpoint at /mcp. */
-interface Mount {
-  readonly path: string;
-  /** The path of a request as it would be at /mcp; a path outside this endpoint becomes one that nothing answers. */
-  readonly localPathOf: (request: Pick<HttpRequest, 'url'>) => string;
-}
-
-const DEFAULT: Mount = { path: '/mcp', localPathOf: pathOf };
-
-export function readMount(path: string | undefined): Mount {
-  if (path === undefined || path === DEFAULT.path) return DEFAULT;
-  if (!/^(\/[^/?#\s]+)+$/.test(path)) {
-    throw new GatewayError('BAD_OPTION', {
-      option: 'path',
-      reason: `write it like /api/mcp, not ${JSON.stringify(path)}`,
-    });
-  }
-  const folder = path.slice(0, path.lastIndexOf('/'));
-  return {
-    path,
-    localPathOf(request) {
-      const called = pathOf(request);
-      if (called === path || called.startsWith(`${path}/`)) return `${DEFAULT.path}${called.slice(path.length)}`;
-      const beside = called.startsWith(`${folder}/`) ? called.slice(folder.length) : '';
-      return beside === DEFAULT.path || beside.startsWith(`${DEFAULT.path}/`) ? '' : beside;
-    },
-  };
-}
-
-export function pathOf(request: Pick<HttpRequest, 'url'>): string {
-  const url = request.url!;
-  const query = url.indexOf('?');
-  return query === -1 ? url : url.slice(0, query);
-}
-
 /** Finds out where a request comes from, and checks its Host and Origin. */
 function createEndpointGuard(options: EndpointOptions): { check(request: UpgradeRequest | HttpRequest): void } {
   const guard = createGuard(options.host ?? '127.0.0.1', options);
@@ -201,69 +118,6 @@ function createEndpointGuard(options: EndpointOptions): { check(request: Upgrade
       guard.check(request);
     },
   };
-}
-
-/** Maps each path, as mounted at /mcp, to its handler. */
-function createRoutes(context: ServeContext, options: EndpointOptions, mount: Mount) {
-  const streamable = new StreamableHttp(context);
-  const legacy = new LegacySse(context, streamable);
-  const parts = new Map<string, StreamableHttp>();
-  const hasProxy = options.publicUrl !== undefined || createFindAddress(options.trustProxy) !== undefined;
-  /** One per name, created on first use; unknown names are refused before. */
-  const partAt = (path: string): StreamableHttp => {
-    const name = path.slice('/mcp/'.length);
-    let part = parts.get(name);
-    if (!part) parts.set(name, (part = streamable.part({ ...options.part!(name), listens: context.listens }, name)));
-    return part;
-  };
-  const go = (path: string, visit: HttpVisit): void => {
-    if (path === '/mcp') streamable.handle(visit);
-    else if (path === '/sse') legacy.stream(visit);
-    else if (path === '/message') legacy.message(visit);
-    else if (options.part && path.startsWith('/mcp/')) partAt(path).handle(visit);
-    else if (isPage(path, options)) {
-      checkPage(path, visit, hasProxy);
-      runPage(context, findPage(options.pages, path)!, visit);
-    } else {
-      const text = `Not found: this server answers at ${mount.path}\n`;
-      visit.response.writeHead(404, { 'content-type': 'text/plain' }).end(text);
-    }
-  };
-  const enter = (path: string, visit: HttpVisit): void => {
-    if (visit.request.method === 'GET') endWhenInvalid(context, visit.identity, visit.response);
-    if (visit.request.headers[VIA_HEADER] === undefined) go(path, visit);
-    else runUnlessLoop(context, visit.request, () => go(path, visit));
-  };
-  return {
-    enter,
-    /** Separate from `enter`, because V8 allocates the closure's context for every request. */
-    enterLater(path: string, { caller, ...begun }: Arrival): void {
-      const arrival = nextArrival();
-      const arrived = caller.then((found) =>
-        enter(path, { ...begun, arrival, principal: found?.principal, identity: found }),
-      );
-      arrived.catch((thrown: unknown) => refuse(context, begun, thrown, path));
-    },
-    *calls(): Iterable<object> {
-      for (const one of [legacy, streamable, ...parts.values()]) yield* one.calls();
-    },
-    sendAway(): void {
-      for (const one of [legacy, streamable, ...parts.values()]) one.sendAway();
-    },
-    close(): void {
-      legacy.close();
-      for (const one of [streamable, ...parts.values()]) one.close();
-    },
-  };
-}
-
-/** Refuses a request that has passed this gateway before, by its header. While it is handled, the gateways that it has passed are kept. */
-function runUnlessLoop(
-  { id, limits }: ServeContext,
-  { headers }: Pick<HttpRequest, 'headers'>,
-  work: () => void,
-): void {
-  runUnlessVisited(readVia(headers[VIA_HEADER]), { id, maxHops: limits.maxHops }, work);
 }
 
 /** Finds out who calls, and for which URL. Nothing is done per request where nobody is identified. */
@@ -343,10 +197,6 @@ function isOurs(path: string, options: EndpointOptions): boolean {
   );
 }
 
-function isPage(path: string, { pages }: EndpointOptions): boolean {
-  return findPage(pages, path) !== undefined;
-}
-
 /** CORS headers for web pages. The guard has already accepted their Origin. */
 function allowOrigin(origin: string, response: HttpResponse): void {
   response.setHeader('access-control-allow-origin', origin);
@@ -363,23 +213,4 @@ function answerPreflight(request: HttpRequest, response: HttpResponse, methods: 
     'access-control-max-age': '600',
   });
   response.end();
-}
-
-/** Without the handshake era there are no sessions to GET or DELETE. */
-function allowOf(path: string, { handshake }: ServeContext): string {
-  const known = path.startsWith('/mcp/') ? '/mcp' : path;
-  if (known === '/mcp' && !handshake) return 'POST';
-  return ALLOW[known] ?? 'GET';
-}
-
-function refuse(
-  context: ServeContext,
-  { request, response }: Pick<HttpVisit, 'request' | 'response'>,
-  error: unknown,
-  path: string,
-): void {
-  const thrown = toReadable(error);
-  const isMethod = thrown instanceof GatewayError && thrown.code === 'HTTP_METHOD';
-  if (isMethod) response.setHeader('allow', allowOf(path, context));
-  refuseRequest(context, { request, response }, thrown);
 }

@@ -1,26 +1,18 @@
 // HTTP+SSE (2024-11-05). A GET on /sse opens the stream and names the URL to POST to; answers arrive on the stream. A
 // POST on /sse without a body also opens a session, to which a GET then attaches. A POST with a body is handled as
 // Streamable HTTP, because clients that probe send their first POST there.
-import type { ClientConnection } from '../../../kernel/exchange.ts';
-import { anonymousPrincipal } from '../../../kernel/base/anonymous.ts';
-import { ticksOf } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import { randomId } from '../../../kernel/crypto/ids.ts';
-import { addressOf } from '../../../kernel/base/http.ts';
-import { writeMessage, toEncodedText } from '../../wire/json-rpc.ts';
-import type { EncodedMessage } from '../../wire/json-rpc.ts';
 import { RequestReader } from '../../wire/fast-messages.ts';
-import { Conversation } from '../../eras/serve/conversation.ts';
 import { openingOf } from '../../eras/serve/detect.ts';
 import { RECURRING } from '../../eras/meta.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
-import type { Outlet } from '../../eras/serve/served-exchange.ts';
 import { callerOf } from '../identify.ts';
 import { receiveBatchOrRefuse } from '../unusual-messages.ts';
-import { SessionTable } from '../session/session-table.ts';
-import { OutgoingQueue } from '../session/outgoing-queue.ts';
+import type { HttpSessions } from '../session/http-sessions.ts';
+import type { SessionTable } from '../session/session-table.ts';
+import { SseSession } from '../session/sse-session.ts';
 import { answerError } from './refusals.ts';
-import { answerJson, encodeAnswer, readRequestBody } from './http-post.ts';
+import { answerJson, readRequestBody } from './http-post.ts';
 import { SseResponse } from './sse-response.ts';
 import { isJson } from './streamable-http.ts';
 import type { StreamableHttp, HttpVisit } from './streamable-http.ts';
@@ -31,11 +23,11 @@ export class LegacySse {
   readonly #streamable: StreamableHttp;
   readonly #sessions: SessionTable<SseSession>;
 
-  constructor(context: ServeContext, streamable: StreamableHttp) {
+  constructor(context: ServeContext, streamable: StreamableHttp, sessions: HttpSessions) {
     this.#context = context;
     this.#reader = new RequestReader(context.limits, RECURRING);
     this.#streamable = streamable;
-    this.#sessions = new SessionTable(context.limits, context.clock, streamable.room);
+    this.#sessions = sessions.sse;
   }
 
   /** /sse */
@@ -43,7 +35,7 @@ export class LegacySse {
     const { method, headers } = visit.request;
     if (method === 'GET') this.#open(visit);
     else if (method === 'POST' && isEmpty(headers)) this.#create(visit);
-    else if (method === 'POST') this.#streamable.post(visit);
+    else if (method === 'POST') this.#streamable.handle(visit);
     else throw new GatewayError('HTTP_METHOD');
   }
 
@@ -74,20 +66,6 @@ export class LegacySse {
     readRequestBody(request, maxRequestBytes, received, budget);
   }
 
-  *calls(): Iterable<object> {
-    for (const { conversation } of this.#sessions.values()) yield* conversation.calls;
-  }
-
-  /** This transport cannot resume, so the sessions end with their streams. */
-  sendAway(): void {
-    for (const session of this.#sessions.values())
-      if (session.conversation.inFlight === 0) this.#sessions.remove(session);
-  }
-
-  close(): void {
-    this.#sessions.close();
-  }
-
   #open(visit: HttpVisit): void {
     const session = this.#find(visit) ?? this.#add(visit);
     const stream = new SseResponse(this.#context, visit.response, { 'mcp-session-id': session.id });
@@ -112,79 +90,6 @@ export class LegacySse {
     const named = new URLSearchParams(request.url!.split('?')[1]).get('sessionId');
     const id = named ?? (request.headers['mcp-session-id'] as string | undefined);
     return id === undefined ? undefined : this.#sessions.get(id, principal);
-  }
-}
-
-class SseSession {
-  readonly id: string = randomId();
-  readonly owner: string | undefined;
-  readonly conversation: Conversation;
-  /** How the client connected with its latest request. */
-  readonly from: ClientConnection;
-  readonly outlet: Outlet;
-  lastSeen: number;
-  isUsed = false;
-  readonly #context: ServeContext;
-  #stream: SseResponse | undefined;
-  readonly #waiting: OutgoingQueue;
-
-  constructor(
-    context: ServeContext,
-    { principal: owner, identity, request }: HttpVisit,
-    onExit: (session: SseSession) => void,
-  ) {
-    this.#context = context;
-    this.owner = owner;
-    this.lastSeen = ticksOf(context.clock);
-    this.#waiting = new OutgoingQueue(context, `session:${this.id}`);
-    this.outlet = {
-      send: (message) => this.#write(writeMessage(message)),
-      end: (answer) => answer && this.#write(encodeAnswer(answer, context.log)),
-      release: () => {},
-    };
-    const address = addressOf(request);
-    this.from = { transport: 'sse', session: this.id, headers: request.headers, identity, address };
-    const principal = owner ?? anonymousPrincipal('session', this.id);
-    this.conversation = new Conversation(context, principal, this.outlet, {
-      onExit: () => onExit(this),
-      from: this.from,
-    });
-  }
-
-  get isBusy(): boolean {
-    return this.#stream !== undefined || this.conversation.inFlight > 0;
-  }
-
-  isCarriedBy(stream: SseResponse): boolean {
-    return this.#stream === stream;
-  }
-
-  /** A client that reconnects has given up its old stream. */
-  attach(stream: SseResponse): void {
-    const former = this.#stream;
-    this.#stream = stream;
-    former?.end();
-    for (const text of this.#waiting.take()) stream.write({ event: 'message', data: text });
-  }
-
-  /** Nothing to store: the stream ends with the process. */
-  end(): void {
-    this.#close();
-  }
-
-  close(): void {
-    this.#close(new GatewayError('GATEWAY_STOPPED'));
-  }
-
-  #close(reason?: GatewayError): void {
-    this.conversation.close(reason);
-    this.#stream?.end();
-  }
-
-  #write(data: EncodedMessage): void {
-    this.lastSeen = ticksOf(this.#context.clock);
-    if (this.#stream) this.#stream.write({ event: 'message', data });
-    else this.#waiting.push(toEncodedText(data));
   }
 }
 

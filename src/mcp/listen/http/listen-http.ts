@@ -11,7 +11,7 @@ import { drainPort } from '../drain.ts';
 import type { ListCalls } from '../drain.ts';
 import { isLoopback } from '../guard.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
-import type { EndpointOptions, EndpointSetup, ListeningAddress } from './http-endpoint.ts';
+import type { EndpointOptions, EndpointSetup, ListeningAddress } from './endpoint-options.ts';
 
 export interface HttpListenOptions extends EndpointOptions {
   /** 0 takes any free port. */

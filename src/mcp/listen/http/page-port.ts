@@ -8,8 +8,8 @@ import type { Log } from '../../../kernel/base/log.ts';
 import { createGuard } from '../guard.ts';
 import { findPage } from './page-access.ts';
 import { answerThrown, runPage } from './refusals.ts';
-import { pathOf } from './http-endpoint.ts';
-import type { EndpointOptions } from './http-endpoint.ts';
+import { pathOf } from './mount.ts';
+import type { EndpointOptions } from './endpoint-options.ts';
 
 export interface PagePort {
   /** Opens the port if needed and returns its URL, such as http://127.0.0.1:40123. */

@@ -24,10 +24,10 @@ import type { RunningRequest } from '../../eras/stateless/running-request.ts';
 import { callerOf } from '../identify.ts';
 import type { Login } from '../login.ts';
 import { receiveBatchOrRefuse, answerRefusal } from '../unusual-messages.ts';
-import { DurableSessions } from '../durable/durable-sessions.ts';
-import type { SessionName } from '../durable/durable-sessions.ts';
+import type { SessionRecord } from '../durable/session-store.ts';
 import { HttpSession } from '../session/http-session.ts';
-import { SessionRoom, SessionTable } from '../session/session-table.ts';
+import type { HttpSessions } from '../session/http-sessions.ts';
+import type { SessionTable } from '../session/session-table.ts';
 import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
 import { readAccept, readRequestBody, PostOutlet, answerJson, requestIdIn } from './http-post.ts';
 import type { AcceptedTypes } from './http-post.ts';
@@ -46,58 +46,55 @@ export interface HttpVisit {
   arrival?: number | undefined;
 }
 
-/** What the paths of an endpoint share. */
-interface WholeEndpoint {
-  durable: DurableSessions | undefined;
-  room: SessionRoom;
-  part: string;
-}
-
 type OneMessage = Extract<ParsedInput, { kind: 'message' }>;
 
 export class StreamableHttp {
   readonly #context: ServeContext;
   readonly #reader: RequestReader;
   readonly #sessions: SessionTable<HttpSession>;
-  /** For the sessions of all paths. */
-  readonly room: SessionRoom;
-  /** Restores sessions after a restart. */
-  readonly #durable: DurableSessions | undefined;
+  readonly #all: HttpSessions;
   readonly #part: string;
   /** One timer for the silence of all answers. */
   readonly #silence: DeadlineList;
   /** Requests without a session that are in flight; those of a session are with it. */
   readonly #posts = new LinkedList<OpenPost>();
 
-  constructor(context: ServeContext, whole?: WholeEndpoint) {
+  /** `part`: the path below /mcp, which has sessions of its own. */
+  constructor(context: ServeContext, sessions: HttpSessions, part = '') {
     this.#context = context;
-    // Without durable keys a later process could not open the ids.
-    this.#durable = whole ? whole.durable : context.sealer.durable ? new DurableSessions(context) : undefined;
-    this.#part = whole?.part ?? '';
+    this.#all = sessions;
+    this.#part = part;
+    this.#sessions = sessions.at(part);
     this.#reader = new RequestReader(context.limits, RECURRING);
-    this.room = whole?.room ?? new SessionRoom(context.limits);
-    this.#sessions = new SessionTable(context.limits, context.clock, this.room);
     this.#silence = new DeadlineList(context.clock);
-  }
-
-  /** Serves another target on the same port, with sessions of its own. */
-  part(context: ServeContext, name: string): StreamableHttp {
-    return new StreamableHttp(context, { durable: this.#durable, room: this.room, part: name });
   }
 
   /** Throws GatewayError for requests that HTTP itself refuses. */
   handle(visit: HttpVisit): void {
     const { method } = visit.request;
-    if (method === 'POST') this.post(visit);
-    else if (!this.#context.handshake) throw new GatewayError('HTTP_METHOD'); // stateless servers have no sessions
-    else if (method === 'GET') this.#get(visit);
-    else if (method === 'DELETE') {
-      this.#sessions.remove(this.#find(visit));
-      visit.response.writeHead(204).end();
-    } else throw new GatewayError('HTTP_METHOD');
+    const { handshake } = this.#context;
+    if (method !== 'POST' && !handshake) throw new GatewayError('HTTP_METHOD'); // stateless servers have no sessions
+    const id = handshake ? (visit.request.headers['mcp-session-id'] as string | undefined) : undefined;
+    const fetched = id === undefined || this.#sessions.has(id) ? undefined : this.#fetch(id, visit);
+    if (fetched) this.#handleLater(visit, fetched);
+    else this.#handle(visit);
   }
 
-  post(visit: HttpVisit): void {
+  /** Separate from `handle`, because V8 would allocate the context of the closures for every request. */
+  #handleLater(visit: HttpVisit, fetched: Promise<void>): void {
+    const handled = fetched.then(() => this.#handle(visit));
+    handled.catch((thrown: unknown) => refuseRequest(this.#context, visit, thrown));
+  }
+
+  #handle(visit: HttpVisit): void {
+    const { method } = visit.request;
+    if (method === 'POST') this.#post(visit);
+    else if (method === 'GET') this.#get(visit);
+    else if (method === 'DELETE') this.#delete(visit);
+    else throw new GatewayError('HTTP_METHOD');
+  }
+
+  #post(visit: HttpVisit): void {
     const { request, response } = visit;
     const accepted = readAccept(request.headers.accept);
     if (!accepted.json && !accepted.stream) {
@@ -125,20 +122,12 @@ export class StreamableHttp {
   /** What is in flight, and what waits for an answer of its user. */
   *calls(): Iterable<object> {
     for (const post of this.#posts.values()) if (!post.isEndless) yield post;
-    for (const { conversation } of this.#sessions.values()) yield* conversation.calls;
     yield* this.#context.parked.values();
-  }
-
-  /** Ends the streams of clients that only listen; their sessions stay. */
-  sendAway(): void {
-    for (const session of this.#sessions.values()) session.sendAway();
   }
 
   close(): void {
     this.#silence.clear();
-    this.#sessions.close();
     for (const post of this.#posts.values()) post.stop();
-    if (this.#part === '') this.#durable?.close();
   }
 
   #receive(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes): void {
@@ -216,14 +205,14 @@ export class StreamableHttp {
 
   #initialize(visit: HttpVisit, message: RequestMessage, accepted: AcceptedTypes): void {
     const opening = message.params ?? {};
-    const binding = this.#bindingOf(visit);
-    const session = this.#create(visit, this.#durable?.name(opening, binding));
+    const { store } = this.#all;
+    const session = this.#create(visit, store.name());
     this.#sessions.add(session, callerOf(visit));
     const outlet = new PostOutlet(this.#context, visit.response, accepted, session);
     outlet.isOpening = true;
     session.conversation.receive(message, outlet);
-    if (session.conversation.dialect) this.#durable?.begin(session, opening, binding);
-    else this.#sessions.remove(session); // refused, so nothing was negotiated
+    if (!session.conversation.dialect) return this.#sessions.remove(session); // refused, so nothing was negotiated
+    void store.begin(session.id, { binding: this.#bindingOf(visit), opening, subscriptions: new Set() });
   }
 
   #inSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes, session: HttpSession): void {
@@ -266,37 +255,59 @@ export class StreamableHttp {
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream, or application/json to poll' });
   }
 
-  /** The session that the request names, if it is live or can be restored from an earlier process. */
-  #sessionOf(visit: HttpVisit): HttpSession | undefined {
-    const id = visit.request.headers['mcp-session-id'] as string | undefined;
-    return id === undefined ? undefined : (this.#sessions.find(id, visit.principal) ?? this.#takeOver(id, visit));
+  #delete(visit: HttpVisit): void {
+    const session = this.#find(visit);
+    const ended = this.#all.store.end(session.id);
+    this.#sessions.remove(session);
+    if (ended) this.#answerLater(visit, ended);
+    else visit.response.writeHead(204).end();
   }
 
-  #takeOver(id: string, visit: HttpVisit): HttpSession | undefined {
-    const kept = this.#durable?.find(id, this.#bindingOf(visit));
-    if (!kept) return undefined;
-    const session = this.#create(visit, { id, key: kept.key });
-    this.#sessions.add(session, callerOf(visit));
-    this.#durable!.takeOver(kept.key);
+  #answerLater(visit: HttpVisit, ended: Promise<void>): void {
+    const answered = ended.then(() => visit.response.writeHead(204).end());
+    answered.catch((thrown: unknown) => refuseRequest(this.#context, visit, thrown));
+  }
+
+  #sessionOf(visit: HttpVisit): HttpSession | undefined {
+    const id = visit.request.headers['mcp-session-id'] as string | undefined;
+    return id === undefined ? undefined : this.#sessions.find(id, visit.principal);
+  }
+
+  /** Makes a session live that is in use nowhere; others stay unknown. */
+  #fetch(id: string, visit: HttpVisit): Promise<void> | undefined {
+    const kept = this.#all.store.takeOver(id, this.#bindingOf(visit));
+    if (kept instanceof Promise) return kept.then((record) => record && this.#restore(id, visit, record));
+    if (kept) this.#restore(id, visit, kept);
+    return undefined;
+  }
+
+  #restore(id: string, visit: HttpVisit, record: SessionRecord): void {
+    const session = this.#create(visit, id);
     try {
-      session.conversation.restore(kept);
+      this.#sessions.add(session, callerOf(visit));
+    } catch (full) {
+      void this.#all.store.release([id]);
+      throw full;
+    }
+    try {
+      session.conversation.restore(record);
     } catch (error) {
       this.#context.log.warn({ error }, 'session.not-restored'); // for example, its revision is no longer supported
       this.#sessions.remove(session);
       throw new GatewayError('SESSION_NOT_FOUND');
     }
     session.isUsed = true;
-    return session;
   }
 
-  #create({ principal: owner, identity, request }: HttpVisit, name: SessionName | undefined): HttpSession {
+  #create({ principal: owner, identity, request }: HttpVisit, id: string): HttpSession {
+    const { store } = this.#all;
     return new HttpSession(this.#context, {
       owner,
       from: { transport: 'http', headers: request.headers, identity, address: addressOf(request) },
-      name,
+      id,
       onExit: (session) => this.#sessions.remove(session),
-      onEnd: ({ key }) => this.#durable?.end(key),
-      onSetting: (change, { key }) => this.#durable?.change(key, change),
+      onEnd: (session) => void store.end(session.id),
+      onSetting: (change, session) => store.change(session.id, change),
     });
   }
 

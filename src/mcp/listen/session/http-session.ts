@@ -15,7 +15,6 @@ import { Conversation } from '../../eras/serve/conversation.ts';
 import type { SettingChange } from '../../eras/serve/conversation.ts';
 import type { ServeContext, EventStore } from '../../eras/serve/serve-context.ts';
 import { plainError } from '../../eras/plain-error.ts';
-import type { SessionName } from '../durable/durable-sessions.ts';
 import { comeBackMs } from '../drain.ts';
 import type { SseResponse } from '../http/sse-response.ts';
 import { openEvents } from './own-events.ts';
@@ -35,7 +34,7 @@ interface HttpSessionOptions {
   owner?: string | undefined;
   from?: ClientConnection | undefined;
   /** Default: a random one. */
-  name?: SessionName | undefined;
+  id?: string | undefined;
   /** The client asked to end the session. */
   onExit(session: HttpSession): void;
   /** The session is over and must not be restored. */
@@ -48,8 +47,6 @@ const MAX_STREAMS = 64;
 
 export class HttpSession {
   readonly id: string;
-  /** Identifies the session in this process and in later ones. */
-  readonly key: string;
   readonly conversation: Conversation;
   /** How the client connected with its latest request. */
   readonly from: ClientConnection;
@@ -70,21 +67,19 @@ export class HttpSession {
   #poll: (() => void) | undefined;
 
   constructor(context: ServeContext, options: HttpSessionOptions) {
-    const key = randomId();
-    const { owner, name = { id: key, key } } = options;
+    const { owner, id = randomId() } = options;
     this.#context = context;
     this.#options = options;
-    this.id = name.id;
-    this.key = name.key;
+    this.id = id;
     this.owner = owner;
-    this.from = { ...(options.from ?? { transport: 'http' }), session: this.key };
+    this.from = { ...(options.from ?? { transport: 'http' }), session: id };
     this.lastSeen = ticksOf(context.clock);
-    const holder = `session:${owner ?? key}`;
+    const holder = `session:${owner ?? id}`;
     const kept = context.events ? undefined : createMemoryEventStore(context.limits, holder);
     this.#store = kept ?? openEvents(context);
     this.#dropEvents = () => kept?.clear();
     this.#waiting = new OutgoingQueue(context, holder);
-    this.conversation = new Conversation(context, owner ?? anonymousPrincipal('session', this.key), this, {
+    this.conversation = new Conversation(context, owner ?? anonymousPrincipal('session', id), this, {
       onExit: () => options.onExit(this),
       from: this.from,
       onSetting: (change) => options.onSetting?.(change, this),

@@ -8,9 +8,6 @@ import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { Limits } from '../../../kernel/base/limits.ts';
 
-/** The length of a plain id. */
-const KEY_CHARS = 22;
-
 interface ExpiringSession {
   readonly id: string;
   readonly owner: string | undefined;
@@ -61,7 +58,7 @@ export class SessionRoom {
 }
 
 export class SessionTable<S extends ExpiringSession> {
-  /** Keyed by the end of the session id (`keyOf`). */
+  /** By id. */
   readonly #sessions = new Map<string, S>();
   /** How to free the places of sessions. */
   readonly #places = new Map<S, () => void>();
@@ -84,13 +81,17 @@ export class SessionTable<S extends ExpiringSession> {
     return [...this.#sessions.values()];
   }
 
+  has(id: string): boolean {
+    return this.#sessions.has(id);
+  }
+
   /** `caller` is the one that the limit counts. Throws TOO_MANY when no room is left. */
   add(session: S, caller: string): void {
     this.#places.set(
       session,
       this.#room.take(session, caller, () => this.remove(session)),
     );
-    this.#sessions.set(keyOf(session.id), session);
+    this.#sessions.set(session.id, session);
     this.#stopSweep ??= this.#scheduleSweep();
   }
 
@@ -106,15 +107,15 @@ export class SessionTable<S extends ExpiringSession> {
 
   /** The session, which counts as used; undefined where `get` throws. */
   find(id: string, owner: string | undefined): S | undefined {
-    const session = this.#sessions.get(keyOf(id));
-    if (session?.id !== id || session.owner !== owner) return undefined;
+    const session = this.#sessions.get(id);
+    if (!session || session.owner !== owner) return undefined;
     session.lastSeen = ticksOf(this.#clock);
     session.isUsed = true;
     return session;
   }
 
   remove(session: S): void {
-    this.#sessions.delete(keyOf(session.id));
+    this.#sessions.delete(session.id);
     this.#forget(session);
     session.end();
   }
@@ -144,14 +145,6 @@ export class SessionTable<S extends ExpiringSession> {
       this.#stopSweep = this.#sessions.size > 0 ? this.#scheduleSweep() : undefined;
     });
   }
-}
-
-/**
- * The last characters of an id. A Map hashes its key on every request, because each request brings a new string; sealed
- * ids are hundreds of characters long and their ends are as random as the whole.
- */
-function keyOf(id: string): string {
-  return id.slice(-KEY_CHARS);
 }
 
 function longestUnused<S extends ExpiringSession>(sessions: Iterable<S>): S | undefined {

@@ -1,0 +1,57 @@
+// What later processes, or other gateways, need to know of the handshake sessions of HTTP clients. Official clients never initialize twice, so a
+// session that goes on elsewhere begins there with the parameters of its `initialize`. Its open requests and streams are not kept.
+// 1. A session is in use at one place only: who takes it over has it alone.
+// 2. A session that has ended is never taken over.
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { JsonObject } from '../../../kernel/message.ts';
+import type { SettingChange } from '../../eras/serve/conversation.ts';
+
+export interface SessionRecord {
+  /** Says who may use the session, and where. */
+  readonly binding: string;
+  /** The parameters of `initialize`. */
+  readonly opening: JsonObject;
+  /** What the client has set since. */
+  level?: LoggingLevel | undefined;
+  subscriptions: Set<string>;
+}
+
+export interface SessionStore {
+  /** A new id. */
+  name(): string;
+  begin(id: string, record: SessionRecord): void | Promise<void>;
+  change(id: string, change: SettingChange): void;
+  /** The session was deleted or has expired. Rejects if it could still be taken over. */
+  end(id: string): void | Promise<void>;
+  /** A session that is in use nowhere, which is now ours; undefined for every other id, and where the binding differs. */
+  takeOver(id: string, binding: string): SessionRecord | undefined | Promise<SessionRecord | undefined>;
+  /** Gives sessions away: the next one who wants them can take them over. */
+  release(ids: Iterable<string>): void | Promise<void>;
+  close(): void;
+}
+
+/** The subscriptions kept for one session, and the length of each; the rest is lost with the process. */
+const MAX_SUBSCRIPTIONS = 100;
+const MAX_URI_CHARS = 2000;
+/** The longest parameters of `initialize` that are kept, as JSON. */
+const MAX_OPENING_CHARS = 4000;
+
+/** Whether the session is kept; if not, it ends with its process. */
+export function isKept({ opening }: SessionRecord): boolean {
+  return JSON.stringify(opening).length <= MAX_OPENING_CHARS;
+}
+
+/** Changes the record. False for a change that is not kept or changes nothing. */
+export function applySetting(record: SessionRecord, change: SettingChange): boolean {
+  const { subscriptions } = record;
+  if ('level' in change) {
+    if (record.level === change.level) return false;
+    record.level = change.level;
+    return true;
+  }
+  if ('unsubscribe' in change) return subscriptions.delete(change.unsubscribe);
+  if (subscriptions.has(change.subscribe)) return false;
+  if (change.subscribe.length > MAX_URI_CHARS || subscriptions.size >= MAX_SUBSCRIPTIONS) return false;
+  subscriptions.add(change.subscribe);
+  return true;
+}

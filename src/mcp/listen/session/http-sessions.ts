@@ -1,0 +1,75 @@
+// The sessions of all HTTP ports of one gateway: a client that has opened a session at one of them can go on at another. They end with the last
+// port.
+import type { ServeContext } from '../../eras/serve/serve-context.ts';
+import { MemorySessions } from '../durable/memory-sessions.ts';
+import { SessionJournal } from '../durable/session-journal.ts';
+import type { SessionStore } from '../durable/session-store.ts';
+import type { HttpSession } from './http-session.ts';
+import { SessionRoom, SessionTable } from './session-table.ts';
+import type { SseSession } from './sse-session.ts';
+
+type SessionsContext = Pick<ServeContext, 'limits' | 'clock' | 'log' | 'sealer' | 'stateFolder'>;
+
+export class HttpSessions {
+  readonly store: SessionStore;
+  readonly sse: SessionTable<SseSession>;
+  readonly #context: SessionsContext;
+  readonly #room: SessionRoom;
+  readonly #tables = new Map<string, SessionTable<HttpSession>>();
+  #ports = 0;
+  isClosed = false;
+
+  constructor(context: SessionsContext, store: SessionStore = openStore(context)) {
+    this.#context = context;
+    this.store = store;
+    this.#room = new SessionRoom(context.limits);
+    this.sse = new SessionTable(context.limits, context.clock, this.#room);
+  }
+
+  /** The sessions of a path: those of one server are not those of another. */
+  at(part: string): SessionTable<HttpSession> {
+    let table = this.#tables.get(part);
+    if (!table) {
+      table = new SessionTable<HttpSession>(this.#context.limits, this.#context.clock, this.#room);
+      this.#tables.set(part, table);
+    }
+    return table;
+  }
+
+  /** A port serves them. Returns what it calls when it closes. */
+  serve(): () => void {
+    this.#ports++;
+    let isOpen = true;
+    return () => {
+      if (!isOpen) return;
+      isOpen = false;
+      if (--this.#ports === 0) this.#close();
+    };
+  }
+
+  /** Calls in flight. */
+  *calls(): Iterable<object> {
+    for (const table of this.#all) for (const { conversation } of table.values()) yield* conversation.calls;
+  }
+
+  /** Ends the streams of clients that only listen; their sessions stay, where the transport can resume them. */
+  sendAway(): void {
+    for (const table of this.#tables.values()) for (const session of table.values()) session.sendAway();
+    for (const session of this.sse.values()) if (session.conversation.inFlight === 0) this.sse.remove(session);
+  }
+
+  #close(): void {
+    this.isClosed = true;
+    for (const table of this.#all) table.close();
+    this.store.close();
+  }
+
+  get #all(): SessionTable<HttpSession | SseSession>[] {
+    return [this.sse, ...this.#tables.values()] as SessionTable<HttpSession | SseSession>[];
+  }
+}
+
+function openStore({ sealer, stateFolder: folder, limits, clock, log }: SessionsContext): SessionStore {
+  if (!sealer.durable || folder === undefined) return new MemorySessions();
+  return new SessionJournal({ folder, idleMs: limits.sessionIdleMs, clock, log });
+}

@@ -1,8 +1,8 @@
 // Where sessions end with their process.
 import { randomId } from '../../../kernel/crypto/ids.ts';
-import type { SessionStore } from './session-store.ts';
+import type { HttpSessionStore } from './session-store.ts';
 
-export class MemorySessions implements SessionStore {
+export class MemorySessions implements HttpSessionStore {
   name(): string {
     return randomId();
   }

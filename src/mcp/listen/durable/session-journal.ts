@@ -27,7 +27,7 @@ import { isLiveProcess } from '../../../kernel/files/lease-holder.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import type { SettingChange } from '../../eras/serve/conversation.ts';
 import { applySetting, isKept } from './session-store.ts';
-import type { SessionRecord, SessionStore } from './session-store.ts';
+import type { SessionRecord, HttpSessionStore } from './session-store.ts';
 
 interface JournalOptions {
   folder: string;
@@ -55,7 +55,7 @@ const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 const TIDY_MS = 1000;
 const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
 
-export class SessionJournal implements SessionStore {
+export class SessionJournal implements HttpSessionStore {
   readonly #options: JournalOptions;
   readonly #path: string;
   readonly #live = new Map<string, SessionRecord>();

@@ -16,7 +16,7 @@ export interface SessionRecord {
   subscriptions: Set<string>;
 }
 
-export interface SessionStore {
+export interface HttpSessionStore {
   /** A new id. */
   name(): string;
   begin(id: string, record: SessionRecord): void | Promise<void>;

@@ -15,7 +15,7 @@ import type { EndpointOptions, EndpointSetup, ListeningAddress } from './endpoin
 import { pathOf, readMount } from './mount.ts';
 import type { Mount } from './mount.ts';
 import { findPage } from './page-access.ts';
-import { ALLOW, allowOf, createRoutes, isPage, refuse, runUnlessLoop } from './routes.ts';
+import { ALLOW, allowOf, createRoutes, isPage, refuseVisit, runUnlessLoop } from './routes.ts';
 import type { UpgradeRequest } from './upgrade.ts';
 import { UpgradedConnections } from './upgraded.ts';
 import { findUpgrade } from './upgrades.ts';
@@ -62,7 +62,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       if (caller instanceof Promise) routes.enterLater(path, { request, response, access, caller });
       else routes.enter(path, { request, response, access, principal: caller?.principal, identity: caller });
     } catch (thrown) {
-      refuse(context, { request, response }, thrown, path);
+      refuseVisit(context, { request, response }, thrown, path);
     }
   };
 

@@ -58,7 +58,7 @@ export function createRoutes(context: ServeContext, options: EndpointSetup, moun
       const arrived = caller.then((found) =>
         enter(path, { ...begun, arrival, principal: found?.principal, identity: found }),
       );
-      arrived.catch((thrown: unknown) => refuse(context, begun, thrown, path));
+      arrived.catch((thrown: unknown) => refuseVisit(context, begun, thrown, path));
     },
     *calls(): Iterable<object> {
       yield* sessions.calls();
@@ -118,7 +118,7 @@ export function allowOf(path: string, { handshake }: ServeContext): string {
   return ALLOW[known] ?? 'GET';
 }
 
-export function refuse(
+export function refuseVisit(
   context: ServeContext,
   { request, response }: Pick<HttpVisit, 'request' | 'response'>,
   error: unknown,

@@ -3,7 +3,7 @@
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { MemorySessions } from '../durable/memory-sessions.ts';
 import { SessionJournal } from '../durable/session-journal.ts';
-import type { SessionStore } from '../durable/session-store.ts';
+import type { HttpSessionStore } from '../durable/session-store.ts';
 import type { HttpSession } from './http-session.ts';
 import { SessionRoom, SessionTable } from './session-table.ts';
 import type { SseSession } from './sse-session.ts';
@@ -11,7 +11,7 @@ import type { SseSession } from './sse-session.ts';
 type SessionsContext = Pick<ServeContext, 'limits' | 'clock' | 'log' | 'sealer' | 'stateFolder'>;
 
 export class HttpSessions {
-  readonly store: SessionStore;
+  readonly store: HttpSessionStore;
   readonly sse: SessionTable<SseSession>;
   readonly #context: SessionsContext;
   readonly #room: SessionRoom;
@@ -19,7 +19,7 @@ export class HttpSessions {
   #ports = 0;
   isClosed = false;
 
-  constructor(context: SessionsContext, store: SessionStore = openStore(context)) {
+  constructor(context: SessionsContext, store: HttpSessionStore = openStore(context)) {
     this.#context = context;
     this.store = store;
     this.#room = new SessionRoom(context.limits);
@@ -69,7 +69,7 @@ export class HttpSessions {
   }
 }
 
-function openStore({ sealer, stateFolder: folder, limits, clock, log }: SessionsContext): SessionStore {
+function openStore({ sealer, stateFolder: folder, limits, clock, log }: SessionsContext): HttpSessionStore {
   if (!sealer.durable || folder === undefined) return new MemorySessions();
   return new SessionJournal({ folder, idleMs: limits.sessionIdleMs, clock, log });
 }

@@ -93,7 +93,7 @@ const FOREIGN_LOGIN = object(
 );
 
 export const ABOUT_SHARING =
-  'auto: clients share a process, or connection, for lists, and those that can be asked have one of their own for calls; session: every client has its own; all: they share one, and the server cannot ask them.';
+  'auto: clients share a process until the server asks one of them, which then has one of its own; connections to a URL are shared for lists, and clients that can be asked have one of their own for calls; session: every client has its own; all: they share one, and the server cannot ask them.';
 
 export const SERVER = object(
   {

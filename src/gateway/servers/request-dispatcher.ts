@@ -144,6 +144,7 @@ export class RequestDispatcher {
   }
 
   async #open(exchange: Exchange): Promise<ResultObject> {
+    await this.#connections.settle(exchange);
     const home = this.#connections.homeOf(exchange);
     const connected = await home.supervised.get();
     const server = this.#connections.serverFor(exchange.client);

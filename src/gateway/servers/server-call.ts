@@ -108,6 +108,11 @@ export class ServerCall implements CallOwner {
 
   /** Takes the connection that fits the call, until `release`. Undefined if it is open, as almost always. */
   lease(): Promise<void> | undefined {
+    const settled = this.context.connections.settle(this.exchange);
+    return settled ? settled.then(() => this.#lease()) : this.#lease();
+  }
+
+  #lease(): Promise<void> | undefined {
     const home = this.context.connections.homeOf(this.exchange);
     const { current } = home.supervised;
     return current ? this.#place(home, current) : this.#open(home);

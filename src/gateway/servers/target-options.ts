@@ -27,9 +27,11 @@ export interface UpstreamTargetOptions {
   id?: string | undefined;
   /**
    * `session`: every client has its own connection; `all`: all clients share one, and a handshake server can ask none of them.
-   * Default: shared by clients that cannot be asked.
+   * Default: shared by clients that cannot be asked, and on stdio by all while the server asks nothing.
    */
   share?: 'auto' | 'session' | 'all' | undefined;
+  /** Whether clients that can be asked share until the server asks. Default: on stdio, where a connection is a process. */
+  sharesUntilAsked?: boolean | undefined;
   /** The only revision or era to speak. Default: negotiated. */
   revision?: string | undefined;
   era?: Dialect | undefined;

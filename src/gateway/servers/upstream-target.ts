@@ -47,7 +47,7 @@ export class UpstreamTarget implements ServerTarget {
     this.#options = options;
     const { clock = systemClock } = options;
     this.#connections = new ConnectionPool({
-      share: options.share ?? 'auto',
+      share: sharingOf(options),
       clock,
       assisted: options.assisted,
       waitMs: options.timeoutMs ?? WAIT_MS,
@@ -55,7 +55,8 @@ export class UpstreamTarget implements ServerTarget {
       onlyRevision: options,
       open: (connection) => this.#events.supervise(connection),
       hasRoom: (wanted) => this.#events.processes?.hasRoom(wanted) ?? true,
-      onClaim: (one, client) => (this.#watchers.hasLeft(client) ? this.#leave(client) : this.#attend(one, client)),
+      noRoom: () => this.#events.processes!.noRoom(),
+      onClaim: (one, client) => this.#onClaim(one, client),
     });
     this.#watchers = new Watchers((client) => this.#connections.known(client));
     const calls: CallContext = { connections: this.#connections, clock, timeoutMs: options.timeoutMs };
@@ -236,6 +237,15 @@ export class UpstreamTarget implements ServerTarget {
     return connection;
   }
 
+  #onClaim(connection: UpstreamConnection, client: ClientView): void {
+    if (this.#watchers.hasLeft(client)) return this.#leave(client);
+    this.#attend(connection, client);
+    // What it has subscribed to while it shared. A server that refuses sends it no more updates of that.
+    for (const shared of this.#connections.all) {
+      if (shared !== connection) shared.handOver(client, connection).catch(() => {});
+    }
+  }
+
   /** Lets the client answer questions that arrive on its own connection outside of calls. */
   #attend({ asks }: UpstreamConnection, client: ClientView): void {
     const ask = this.#watchers.askOf(client);
@@ -250,4 +260,10 @@ export class UpstreamTarget implements ServerTarget {
     own?.asks.dismiss();
     void own?.supervised.retire();
   }
+}
+
+/** On stdio a connection is a process, so clients share it until the server asks one of them. */
+function sharingOf({ share = 'auto', ...options }: UpstreamTargetOptions): 'auto' | 'quiet' | 'session' | 'all' {
+  const { sharesUntilAsked = isCommandAddress(options.address) } = options;
+  return share === 'auto' && sharesUntilAsked ? 'quiet' : share;
 }

@@ -64,8 +64,8 @@ export const ERRORS = {
     'Wait for `retryAfterMs` (over HTTP: `Retry-After`), or raise the rate that `data.limit` names. See docs/safety.md.',
   ]),
   TOO_MANY_PROCESSES: row(-32000, 429, 'upstream', [
-    'The server {server} already has {count} processes, as many as limits.maxProcesses allows',
-    "Wait until a client has left, raise limits.maxProcesses, or set share to 'all', so that clients share one process.",
+    'The server {server} already has {count} processes (limits.maxProcesses is {max}; the last one is for clients that share). The operator can raise it, or set share to "all"',
+    'Wait until a client has left, or raise limits.maxProcesses. With share "all" the clients share one process, and the server can ask none of them.',
   ]),
   MESSAGE_TOO_LARGE: row(-32600, 413, 'client', [
     'Message larger than {limit} bytes',

@@ -30,6 +30,11 @@ export class ServerSubscriptions {
     return Array.from(this.#subscriptions.values(), ({ subscribers }) => [...subscribers]).flat();
   }
 
+  /** The resources that one of them has subscribed to. */
+  urisOf(subscriber: object): string[] {
+    return this.uris.filter((uri) => this.#subscriptions.get(uri)!.subscribers.has(subscriber));
+  }
+
   has(uri: string): boolean {
     return this.#subscriptions.has(uri);
   }

@@ -37,7 +37,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     await using opened = new Opened();
     const at = await address(opened, 'moody-v1', transport);
     const direct = await open(opened, toTransport(at), 'first');
-    const connect = await gatewayTo(opened, { moody: at }, transport);
+    const connect = await gatewayTo(opened, { moody: at }, transport, { share: 'session' });
     const first = await open(opened, connect(), 'first');
     await first.client.listTools();
     const told = withoutVia(await first.call('told'));
@@ -48,6 +48,17 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     await second.client.listTools();
     expect(await second.call('told')).toMatchObject({ clientInfo: { name: 'second' }, ...OPENING });
     expect(await first.call('told')).toMatchObject({ clientInfo: { name: 'first' } });
+  });
+
+  test('the first client has a connection in its own name, also where later ones share', async () => {
+    await using opened = new Opened();
+    const connect = await gatewayTo(opened, { moody: await address(opened, 'moody-v1', transport) }, transport);
+    const first = await open(opened, connect(), 'first', { elicitation: {} });
+    expect(await first.call('told')).toMatchObject({ clientInfo: { name: 'first' }, ...OPENING });
+    const second = await open(opened, connect(), 'second', { elicitation: {} });
+    const { clientInfo } = await second.call('told');
+    expect(clientInfo.name).toBe(transport === 'stdio' ? 'mcp-parley' : 'second');
+    expect(await first.call('told')).toMatchObject({ clientInfo: { name: 'first' }, ...OPENING });
   });
 
   test('a shared server gets the name of the gateway', async () => {

@@ -66,7 +66,7 @@ describe('five clients in a row that can be asked, and seven servers', () => {
 });
 
 describe('clients that can be asked', () => {
-  test('list from one process, and have one of their own from their first call on', async () => {
+  test('share one process, and have one of their own from their first call of a tool that is known to ask', async () => {
     await using gateway = await start({ asks: node(ASKS) }, { limits: { ownIdleMs: NEVER } });
     await using first = await connectAskable('SDK v1', gateway.url);
     await first.list();
@@ -74,10 +74,39 @@ describe('clients that can be asked', () => {
     await using third = await connectAskable('SDK v2, handshake', gateway.url);
     for (const client of [second, third]) expect(await client.list()).toContain('elicit');
     expect(children()).toHaveLength(1);
-    const pids = [await second.call('pid'), await third.call('pid'), await first.call('pid')];
-    expect(new Set(pids).size).toBe(3);
-    expect(await second.call('pid')).toBe(pids[0]);
+    const shared = await first.call('pid');
+    expect([await second.call('pid'), await third.call('pid')]).toEqual([shared, shared]);
+    expect(await second.call('elicit')).toBe('Oslo'); // it is not known to ask, and its question can be of no other call
+    expect(await second.call('pid')).toBe(shared);
     expect(await second.call('elicit')).toBe('Oslo');
+    const moved = await second.call('pid');
+    expect(moved).not.toBe(shared);
+    expect(await third.call('pid')).toBe(shared);
+    expect(await third.call('elicit')).toBe('Oslo');
+    expect(new Set([shared, moved, await third.call('pid'), await first.call('pid')]).size).toBe(3);
+    expect(await second.call('pid')).toBe(moved);
+    expect(third.asked).toEqual(['elicitation']);
+  });
+
+  test('get no question of another, however many call the same tool at once before it is known to ask', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { ownIdleMs: NEVER } });
+    const clients = await Promise.all(Array.from({ length: 6 }, () => connectAskable('SDK v1', gateway.url)));
+    await Promise.all(clients.map((client) => client.list()));
+    const first = await Promise.all(clients.map((client) => client.call('elicit')));
+    for (const [index, result] of first.entries()) {
+      expect(clients[index].asked.filter((one) => one !== 'roots')).toHaveLength(result === 'Oslo' ? 1 : 0);
+    }
+    expect(await Promise.all(clients.map((client) => client.call('elicit')))).toEqual(clients.map(() => 'Oslo'));
+    expect(new Set(await Promise.all(clients.map((client) => client.call('pid')))).size).toBe(6);
+    await Promise.all(clients.map(({ client }) => client.close()));
+  });
+
+  test('with roots share a server that does not ask for them, also when they call a gateway that knows nothing yet', async () => {
+    await using gateway = await start({ asks: node(ASKS) }, { limits: { ownIdleMs: NEVER } });
+    const clients = await Promise.all(Array.from({ length: 5 }, () => connectAskable('SDK v1', gateway.url)));
+    const pids = await Promise.all(clients.map((client) => client.call('pid')));
+    expect(new Set(pids).size).toBeLessThanOrEqual(2);
+    await Promise.all(clients.map(({ client }) => client.close()));
   });
 
   test('hear of changed lists from their own process', async () => {
@@ -85,6 +114,7 @@ describe('clients that can be asked', () => {
     await using first = await connectAskable('SDK v1', gateway.url);
     await using second = await connectAskable('SDK v1', gateway.url);
     await Promise.all([first.list(), second.list()]);
+    for (let times = 0; times < 2; times++) await second.call('elicit'); // known to ask from then on
     expect(await second.call('grow')).toBe('grown');
     await until('word of the change', () => second.heard.includes('notifications/tools/list_changed'));
     expect(await second.list()).toContain('grown-6');
@@ -122,6 +152,7 @@ describe('clients that can be asked', () => {
     await stays.list();
     const pid = await stays.call('asks__pid');
     const leaves = await connectAskable('SDK v1', gateway.url);
+    for (let times = 0; times < 2; times++) await leaves.call('asks__elicit'); // known to ask from then on
     const gone = await leaves.call('asks__pid');
     const { sessionId } = leaves.client.transport!;
     await leaves.client.close();
@@ -150,11 +181,12 @@ describe('more processes of a server than are allowed', () => {
     await using first = await connectAskable('SDK v1', gateway.url);
     await using second = await connectAskable('SDK v1', gateway.url);
     await Promise.all([first.list(), second.list()]);
-    await first.call('pid');
-    const refused = /asks already has 2 processes.*limits.maxProcesses/;
-    await expect(second.call('pid')).rejects.toThrow(refused);
+    for (let times = 0; times < 2; times++) await first.call('elicit'); // known to ask from then on
+    const refused = /asks already has 2 processes.*limits.maxProcesses.*share/;
+    await expect(second.call('elicit')).rejects.toThrow(refused);
+    expect(await second.call('pid')).toMatch(/^\d+$/); // shared
     await first.client.close();
-    await until('room', () => second.call('pid').then(Boolean, () => false));
+    await until('room', () => second.call('elicit').then(Boolean, () => false));
   });
 });
 
@@ -221,6 +253,7 @@ await import(${JSON.stringify(ASKS)});
     await using plain = await connectSdk('SDK v1', gateway.url);
     const shared = await plain.call('pid');
     await using askable = await connectAskable('SDK v1', gateway.url);
+    for (let times = 0; times < 2; times++) await askable.call('elicit'); // known to ask from then on
     expect(await askable.call('pid')).not.toBe(shared);
     expect(await stateless.call('pid')).toBe(shared);
     expect(await stateless.call('elicit')).toBe('Oslo'); // alone on it
@@ -262,11 +295,13 @@ describe('a server whose processes are all held by questions', () => {
   test('has one left for clients that cannot be asked', async () => {
     await using gateway = await start({ asks: node(ASKS) }, { limits: { maxProcesses: 3, ownIdleMs: NEVER } });
     await using first = await connectAskable('SDK v1', gateway.url);
+    await first.call('elicit');
     const own = await first.call('pid'); // its own is the only one
     await using second = await connectAskable('SDK v1', gateway.url);
+    await second.call('elicit');
     expect(await second.call('pid')).not.toBe(own);
     await using third = await connectAskable('SDK v1', gateway.url);
-    await expect(third.call('pid')).rejects.toThrow(/limits.maxProcesses/);
+    await expect(third.call('elicit')).rejects.toThrow(/limits.maxProcesses/);
     await using plain = await connectSdk('SDK v1', gateway.url);
     expect(await plain.call('pid')).toMatch(/^\d+$/);
     expect(children()).toHaveLength(3);

@@ -184,6 +184,9 @@ export class ConnectionEvents {
     if (isInteraction(ask.method)) return flow.ask(ask, connection, signal);
     if (ask.method !== LIST_ROOTS) return connection.asks.route(ask, signal);
     if (connection.hasOurRoots && target.roots) return target.roots();
+    if (connection.capabilities.roots) this.#connections.quiet.noteRootsAsked();
+    // Of a client that shares, and whose server has not asked for roots before.
+    if (connection.isShared && connection.asks.hasAskable) return connection.asks.route(ask, signal);
     if (!this.#isForNobody(connection)) return connection.asks.route(ask, signal);
     connection.isForNobody = true;
     return Promise.resolve({ roots: [] });

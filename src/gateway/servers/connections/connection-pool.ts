@@ -14,12 +14,13 @@ import type { KnownServer } from '../known-server.ts';
 import type { Link } from '../../../mcp/connect/links/link.ts';
 import { CallHabits, subjectOf } from '../questions/open-call.ts';
 import { TaskOwners } from '../tasks/task-owners.ts';
+import { QuietSharing } from './quiet-sharing.ts';
 import type { UpstreamConnection } from './upstream-connection.ts';
 import { signatureOf } from './connection-signature.ts';
 import { EraPool } from './era-pool.ts';
 import type { EraPoolOptions } from './era-pool.ts';
 
-export interface ConnectionPoolOptions extends Omit<EraPoolOptions, 'isOnly'> {
+export interface ConnectionPoolOptions extends Omit<EraPoolOptions, 'isOnly' | 'quiet'> {
   /** The only era to speak, if one is configured. */
   onlyRevision?: OnlyRevision | undefined;
 }
@@ -33,6 +34,8 @@ export class ConnectionPool {
   /** Which calls to the server ask. */
   readonly habits: CallHabits = new CallHabits();
   readonly taskOwners: TaskOwners = new TaskOwners();
+  /** Which clients share it while it asks nothing. */
+  readonly quiet: QuietSharing = new QuietSharing();
   /** The first client (stateless: its principal and capabilities) while no other has come. */
   #only: ClientOpening | string | undefined;
   #isMany = false;
@@ -41,7 +44,7 @@ export class ConnectionPool {
   constructor(options: ConnectionPoolOptions) {
     this.#hasRoom = options.hasRoom ?? (() => true);
     const toPool = (era: SpokenEra): EraPool =>
-      new EraPool(era, { ...options, isOnly: (client) => this.isOnly(client) });
+      new EraPool(era, { ...options, quiet: this.quiet, isOnly: (client) => this.isOnly(client) });
     const era = onlyEraOf(options.onlyRevision ?? {});
     const only = era && toPool(era);
     this.#pools = { handshake: only ?? toPool('handshake'), stateless: only ?? toPool('stateless') };
@@ -98,6 +101,11 @@ export class ConnectionPool {
     return LISTING.has(method) ? this.listing(client) : this.home(client);
   }
 
+  /** Finds out which connection a request is for; undefined if that is known. */
+  settle({ method, client }: Pick<Exchange, 'method' | 'client'>): Promise<void> | undefined {
+    return LISTING.has(method) ? undefined : this.#noting(client).settle(client);
+  }
+
   listing(client: ClientView): UpstreamConnection {
     return this.#noting(client).listing(client);
   }
@@ -133,6 +141,9 @@ export class ConnectionPool {
     // On a client's own connection a call is alone unless the client makes another one.
     const isWatched = !isNamed && client.assisted?.elicitation && (home.isShared || !home.asks.isFree);
     if (isWatched && (expectsQuestions || this.habits.asks(subjectOf(exchange)))) return this.takeAlone(client);
+    if (home.isShared && this.habits.asks(subjectOf(exchange)) && this.#of(client).moves(client)) {
+      return this.take(client);
+    }
     if (home.isShared) return this.sharedWithoutQuestions(client, home);
     return isNamed ? home : this.take(client, this.habits.isQuiet(subjectOf(exchange)));
   }

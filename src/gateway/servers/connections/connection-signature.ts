@@ -1,6 +1,7 @@
 // Summarizes what a client declares to a server once per connection. Clients with the same signature may share a connection.
 import { TASKS_EXTENSION } from '../../../kernel/extensions.ts';
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
+import type { ClientView } from '../../../kernel/exchange.ts';
 import type { ClientOpening } from '../../../kernel/target.ts';
 import type { ClientIntroduction } from '../../../mcp/connect/connected-server.ts';
 import { toShortKey } from '../../../kernel/base/short-name.ts';
@@ -48,4 +49,14 @@ export function withoutExperiments(opening: ClientOpening): ClientOpening {
 /** Undefined if the client is unknown, or may differ from one request to the next. */
 export function toClientIntroduction({ era, info, greeting }: ClientOpening): ClientIntroduction | undefined {
   return era.introducesClient && info ? { info, greeting } : undefined;
+}
+
+/** The key of a connection opened in a client's name; only clients of the same name share it. */
+export function namedKeyOf(opening: ClientOpening, introduction: ClientIntroduction): string {
+  return `${signatureOf(opening)} ${JSON.stringify(introduction)}`;
+}
+
+/** A held question for roots waits on the connection for the next call, which must come from the same kind of client. */
+export function ownerOf({ principal, dialect, assisted }: ClientView, use = ''): string {
+  return `${use} ${dialect}${assisted ? ' assisted' : ''} ${principal}`;
 }

@@ -7,6 +7,7 @@
 //    cannot ask. Its first other request opens its own connection, which from then on serves everything, so that the client sees the
 //    lists and changes of one server. With `share: 'all'` every client shares, and none can be asked. A client's own connection is
 //    opened in its name, and so is the one that the first client will take over. All others are opened in the gateway's name.
+//    On stdio (`share: 'quiet'`) clients that can be asked share for calls as well, until the server asks: see quiet-sharing.ts.
 // 4. In the stateless era one principal may be many clients, so own connections belong to a principal and its set of capabilities.
 //    Where the wire does not say which call asks, each call that may ask has a connection to itself. At most `maxPool` calls at work
 //    have one; later calls wait. A call with an open question does not count, since its user may take minutes. Calls that are known
@@ -15,15 +16,19 @@ import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { ClientView } from '../../../kernel/exchange.ts';
 import type { ClientOpening } from '../../../kernel/target.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
-import { GatewayError } from '../../../kernel/base/errors.ts';
+import type { GatewayError } from '../../../kernel/base/errors.ts';
 import type { SpokenEra } from '../../../kernel/era/era.ts';
 import { ANYBODY } from '../../../mcp/eras/own-clients.ts';
+import { CallGroup } from './call-group.ts';
 import { KnownServer } from '../known-server.ts';
+import type { QuietSharing } from './quiet-sharing.ts';
 import { UpstreamConnection } from './upstream-connection.ts';
 import type { UpstreamConnectionOptions } from './upstream-connection.ts';
 import {
   declaredCapabilities,
   hasOurRoots,
+  namedKeyOf,
+  ownerOf,
   toClientIntroduction,
   signatureOf,
   withoutExperiments,
@@ -33,8 +38,13 @@ import type { SupervisedConnection } from './supervised-connection.ts';
 
 export interface EraPoolOptions {
   open(connection: UpstreamConnection): SupervisedConnection;
-  /** `session`: every client has its own connections; `all`: clients always share, and none can be asked. */
-  share: 'auto' | 'session' | 'all';
+  /**
+   * `session`: every client has its own connections; `all`: clients always share, and none can be asked; `quiet`: as `auto`, but clients that can be
+   * asked share until the server asks.
+   */
+  share: 'auto' | 'quiet' | 'session' | 'all';
+  /** Who shares with `quiet`. */
+  quiet: QuietSharing;
   /** Capabilities that the gateway provides for clients that declare none. */
   assisted?: (() => ClientCapabilities | undefined) | undefined;
   clock: Clock;
@@ -46,6 +56,8 @@ export interface EraPoolOptions {
   isOnly(client: ClientOpening): boolean;
   /** Whether one more connection may be opened; `mayReplace`: also by closing an unused one. */
   hasRoom?(wanted: { isShared: boolean; mayReplace: boolean }): boolean;
+  /** The error where `hasRoom` says no; given with it. */
+  noRoom?(): GatewayError;
   onClaim?(connection: UpstreamConnection, client: ClientView): void;
 }
 
@@ -53,14 +65,6 @@ export interface EraPoolOptions {
 const MAX_SHARED = 32;
 
 type ConnectionPurpose = Partial<Pick<UpstreamConnectionOptions, 'principal' | 'introduction' | 'isExpecting'>>;
-
-interface Group {
-  /** The principal and the kind of calls. */
-  owner: string;
-  connections: UpstreamConnection[];
-  /** Called without a connection, a waiter looks for one again. */
-  waiting: ((connection?: UpstreamConnection) => void)[];
-}
 
 export class EraPool {
   era: SpokenEra;
@@ -70,7 +74,7 @@ export class EraPool {
   /** The connection of all clients, if the server needs no other. */
   oneForAll: UpstreamConnection | undefined;
   readonly #own = new Map<ClientView, UpstreamConnection>();
-  readonly #groups = new Map<string, Group>();
+  readonly #groups = new Map<string, CallGroup>();
 
   constructor(era: SpokenEra, options: EraPoolOptions) {
     this.era = era;
@@ -121,6 +125,24 @@ export class EraPool {
     return this.#share(this.#options.isOnly(client) ? client : withoutExperiments(client));
   }
 
+  /** Finds out whether a client needs its own connection; undefined if that is known. */
+  settle(client: ClientView): Promise<void> | undefined {
+    const isKnown = !this.#isQuiet || !client.capabilities.roots || this.#ownOf(client) !== undefined;
+    if (isKnown || this.oneForAll || this.#options.isOnly(client)) return undefined;
+    return this.#options.quiet.isOpen(client) ? this.#options.quiet.probe(this.listing(client)) : undefined;
+  }
+
+  /** Whether a client that shares is to have its own connection for a call that is known to ask; it keeps it. */
+  moves(client: ClientView): boolean {
+    const { elicitation, sampling } = client.capabilities;
+    if (!this.#isQuiet || this.oneForAll || !(elicitation ?? sampling)) return false;
+    const hasRoom = this.#mayOpenOwn;
+    if (hasRoom) this.#options.quiet.move(client);
+    // A stateless client goes on sharing. Of one with a session only this call is refused: the others go on as well.
+    else if (client.era.hasSession) throw this.#options.noRoom!();
+    return hasRoom;
+  }
+
   /** The connection for everything else: the client's own, or the one it shares. */
   home(client: ClientView): UpstreamConnection {
     if (this.#needsOwn(client) && !this.#mustShare(client)) return this.#ownOf(client) ?? this.#claim(client);
@@ -149,7 +171,7 @@ export class EraPool {
   takeAlone(client: ClientView): UpstreamConnection | Promise<UpstreamConnection> {
     const key = this.#keyOf(client, 'alone');
     let group = this.#groups.get(key);
-    if (!group) this.#groups.set(key, (group = { owner: ownerOf(client, 'alone'), connections: [], waiting: [] }));
+    if (!group) this.#groups.set(key, (group = new CallGroup(ownerOf(client, 'alone'))));
     return this.#takeFrom(group, client, false);
   }
 
@@ -211,18 +233,19 @@ export class EraPool {
     return this.#options.hasRoom?.(wanted) ?? true;
   }
 
-  #takeFrom(group: Group, client: ClientView, isQuiet: boolean): UpstreamConnection | Promise<UpstreamConnection> {
+  #takeFrom(group: CallGroup, client: ClientView, isQuiet: boolean): UpstreamConnection | Promise<UpstreamConnection> {
     const free = this.#freeIn(group) ?? this.#grow(group, client);
     if (free) {
       free.isTaken = true;
       return free;
     }
     const mayShare = this.#options.share !== 'session';
-    if (mayShare && (isQuiet || this.#countAtWork(group) < this.#options.maxPool)) return this.#takeShared(client);
-    return this.#wait(group, client);
+    if (mayShare && (isQuiet || group.countAtWork() < this.#options.maxPool)) return this.#takeShared(client);
+    const { clock, waitMs } = this.#options;
+    return group.wait(clock, waitMs).then((one) => one ?? this.#takeFrom(group, client, false));
   }
 
-  #freeIn({ connections }: Group): UpstreamConnection | undefined {
+  #freeIn({ connections }: CallGroup): UpstreamConnection | undefined {
     const free = connections.filter((one) => !one.isTaken);
     return free.find(({ supervised }) => supervised.isLive) ?? (this.#mayOpenOwn ? free[0] : undefined);
   }
@@ -234,21 +257,29 @@ export class EraPool {
     return this.sharedWithoutQuestions(client, shared);
   }
 
-  #countAtWork({ connections }: Group): number {
-    return connections.filter(({ isTaken, asks }) => isTaken && !asks.isAsking).length;
-  }
-
   /** Where clients never share, the limit is enforced when the connection opens. */
   get #mayOpenOwn(): boolean {
     return this.#options.share === 'session' || this.#hasRoom({ isShared: false, mayReplace: true });
   }
 
-  /** Without a free process a stateless client shares. A client with a session needs its own server and is refused. */
+  /** Without a free process a client shares, unless it needs its own server: then it is refused. */
   #mustShare(client: ClientView): boolean {
-    return !client.era.hasSession && !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
+    const mayShare = this.#isQuiet && !this.#options.quiet.mustBeApart(client, this.server.view);
+    return (mayShare || !client.era.hasSession) && !this.#ownOf(client)?.supervised.isLive && !this.#mayOpenOwn;
   }
 
-  #needsOwn({ capabilities: { elicitation, sampling, roots } }: ClientOpening): boolean {
+  get #isQuiet(): boolean {
+    return this.#options.share === 'quiet';
+  }
+
+  #needsOwn(client: ClientView): boolean {
+    if (!this.#mayOwn(client)) return false;
+    if (!this.#isQuiet || this.#ownOf(client) || this.#options.isOnly(client)) return true;
+    return this.#options.quiet.keepsApart(client, this.server.view);
+  }
+
+  /** Whether it may come to need its own connection. */
+  #mayOwn({ capabilities: { elicitation, sampling, roots } }: ClientOpening): boolean {
     const { share } = this.#options;
     if (this.oneForAll || share === 'all') return false;
     return share === 'session' || Boolean(elicitation ?? sampling ?? roots);
@@ -273,7 +304,7 @@ export class EraPool {
   #share(client: ClientOpening = ANYBODY, spare = '', isExpecting = false): UpstreamConnection {
     const opening = this.#seen(client);
     const introduction = this.#introductionOf(client);
-    const named = introduction && keyOf(opening, introduction);
+    const named = introduction && namedKeyOf(opening, introduction);
     const isNamed = named !== undefined && (this.#shared.has(named) || isExpecting || this.#options.isOnly(client));
     const key = (isNamed ? named : signatureOf(opening)) + spare;
     const known = this.#shared.get(key);
@@ -290,7 +321,7 @@ export class EraPool {
   #sharedBy(client: ClientView): [key: string, connection: UpstreamConnection] | undefined {
     const opening = this.#seen(client);
     const introduction = this.#introductionOf(client);
-    const named = introduction && keyOf(opening, introduction);
+    const named = introduction && namedKeyOf(opening, introduction);
     const key = named !== undefined && this.#shared.has(named) ? named : signatureOf(opening);
     const connection = this.#shared.get(key);
     if (connection) return [key, connection];
@@ -301,7 +332,7 @@ export class EraPool {
 
   /** The name in which to open the client's own connection. */
   #introductionOf(client: ClientOpening): ClientIntroduction | undefined {
-    return this.#needsOwn(client) ? toClientIntroduction(client) : undefined;
+    return this.#mayOwn(client) ? toClientIntroduction(client) : undefined;
   }
 
   #ownOf(client: ClientView): UpstreamConnection | undefined {
@@ -314,9 +345,9 @@ export class EraPool {
     connection.principal = client.principal;
     connection.asks.isAskedInCalls = client.era.asksInAnswers;
     if (!client.era.hasSession) {
-      const group: Group = { owner: ownerOf(client), connections: [connection], waiting: [] };
+      const group = new CallGroup(ownerOf(client));
       this.#groups.set(this.#keyOf(client), group);
-      letGoOnAsking(group, connection);
+      group.add(connection);
     } else this.#own.set(client, connection);
     this.#options.onClaim?.(connection, client);
     return connection;
@@ -339,29 +370,12 @@ export class EraPool {
     return known.length < this.#options.maxPool ? key : known[0]![0];
   }
 
-  #grow(group: Group, client: ClientView): UpstreamConnection | undefined {
-    if (this.#countAtWork(group) >= this.#options.maxPool || !this.#mayOpenOwn) return undefined;
+  #grow(group: CallGroup, client: ClientView): UpstreamConnection | undefined {
+    if (group.countAtWork() >= this.#options.maxPool || !this.#mayOpenOwn) return undefined;
     const connection = this.#create(client, { principal: client.principal });
     connection.asks.isAskedInCalls = client.era.asksInAnswers;
-    group.connections.push(connection);
-    letGoOnAsking(group, connection);
+    group.add(connection);
     return connection;
-  }
-
-  /** Waits until a call ends or asks. */
-  #wait(group: Group, client: ClientView): Promise<UpstreamConnection> {
-    const { clock, waitMs } = this.#options;
-    return new Promise((resolve, reject) => {
-      const stop = clock.after(waitMs, () => {
-        group.waiting.splice(group.waiting.indexOf(next), 1);
-        reject(new GatewayError('TOO_MANY', { what: 'interactive calls at once', limit: 'maxPool' }));
-      });
-      const next = (connection?: UpstreamConnection): void => {
-        stop();
-        resolve(connection ?? this.#takeFrom(group, client, false));
-      };
-      group.waiting.push(next);
-    });
   }
 
   #create(
@@ -372,21 +386,6 @@ export class EraPool {
     const options = { ...declared, era: this.era, principal, introduction, isExpecting, clock: this.#options.clock };
     return new UpstreamConnection(options, (connection) => this.#options.open(connection));
   }
-}
-
-/** A call that asks no longer counts as at work, so a waiting call may open another connection. */
-function letGoOnAsking({ waiting }: Group, { asks }: UpstreamConnection): void {
-  asks.onAsking = () => waiting.shift()?.();
-}
-
-/** The key of a connection opened in a client's name; only clients of the same name share it. */
-function keyOf(opening: ClientOpening, introduction: ClientIntroduction): string {
-  return `${signatureOf(opening)} ${JSON.stringify(introduction)}`;
-}
-
-/** A held question for roots waits on the connection for the next call, which must come from the same kind of client. */
-function ownerOf({ principal, dialect, assisted }: ClientView, use = ''): string {
-  return `${use} ${dialect}${assisted ? ' assisted' : ''} ${principal}`;
 }
 
 function takeMissing<Key, Value>(to: Map<Key, Value>, from: Map<Key, Value>): Value[] {

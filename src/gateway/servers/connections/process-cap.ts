@@ -35,11 +35,14 @@ export class ProcessCap {
   /** At the limit, closes an unused connection to make room. The promise is fulfilled when its process has ended. */
   admit(connection: UpstreamConnection): Promise<void> | undefined {
     const { others, hasRoom, unused } = this.#roomFor(connection);
-    const { server } = this.#options;
-    if (!hasRoom && !unused) throw new GatewayError('TOO_MANY_PROCESSES', { server, count: others.length });
+    if (!hasRoom && !unused) throw this.noRoom(others.length);
     if (unused) unused.supervised.rest();
     else this.#endWorn(others.length + 1);
     return this.#closing.size > 0 ? this.#untilRoom(connection) : undefined;
+  }
+
+  noRoom(count = this.#othersThan(undefined).length): GatewayError {
+    return new GatewayError('TOO_MANY_PROCESSES', { server: this.#options.server, count, max: this.#options.max });
   }
 
   noteClosing(closed: Promise<void>): void {

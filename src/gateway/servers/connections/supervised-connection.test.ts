@@ -137,7 +137,7 @@ describe('a connection that is not used', () => {
 it('a connection that may not be opened is refused without counting as a failure', async () => {
   let isFull = true;
   const admit = (): undefined => {
-    if (isFull) throw new GatewayError('TOO_MANY_PROCESSES', { server: 's', count: 1 });
+    if (isFull) throw new GatewayError('TOO_MANY_PROCESSES', { server: 's', count: 1, max: 1 });
   };
   const { supervised, openings, connected } = setUp({ admit });
   await expect(supervised.get()).rejects.toMatchObject({ code: 'TOO_MANY_PROCESSES' });

@@ -132,4 +132,21 @@ describe('two clients and one resource', () => {
     expect(sent.map(({ method }) => method)).toEqual(['subscribe', 'unsubscribe', 'subscribe', 'unsubscribe']);
     expect(connection.uris).toEqual([]);
   });
+
+  test('the one that gets a connection of its own takes its subscription there, and the other keeps the shared one', async () => {
+    const [shared, own] = [server(), server()];
+    const [ann, bob] = [client('ann'), client('bob')];
+    for (const one of [ann, bob]) await shared.sends('subscribe', one);
+    shared.sent[0]!.settle.resolve({});
+    void shared.connection.handOver(ann, own.connection);
+    await settled();
+    expect(own.sent.map(({ method }) => method)).toEqual(['subscribe']);
+    expect(own.connection.hasSubscriber((one) => one === ann)).toBe(true);
+    expect(shared.sent.map(({ method }) => method)).toEqual(['subscribe']);
+    await shared.sends('unsubscribe', bob);
+    expect(shared.sent.map(({ method }) => method)).toEqual(['subscribe', 'unsubscribe']);
+    void shared.connection.handOver(bob, own.connection);
+    await settled();
+    expect(own.connection.hasSubscriber((one) => one === bob)).toBe(false);
+  });
 });

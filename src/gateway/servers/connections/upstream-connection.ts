@@ -132,6 +132,12 @@ export class UpstreamConnection {
     await Promise.all(this.uris.map((uri) => this.#unsubscribe(uri, client)));
   }
 
+  /** The client has a connection of its own from now on, and its subscriptions go with it. */
+  async handOver(client: ClientView, own: UpstreamConnection): Promise<void> {
+    const uris = this.subscriptions.urisOf(client);
+    await Promise.all(uris.flatMap((uri) => [own.#subscribe(uri, client, {}), this.#unsubscribe(uri, client)]));
+  }
+
   /**
    * Sets the server's log level. On a shared connection the level only ever becomes more verbose, and each client's own level
    * filters the messages. A server without levels ignores it.

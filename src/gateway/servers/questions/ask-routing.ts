@@ -90,6 +90,11 @@ export class AskRouting {
     return this.#questions.size === 0 && this.#wearing.size === 0 && !this.#hasForgotten;
   }
 
+  /** Whether a call is open whose client can be asked. */
+  get hasAskable(): boolean {
+    return this.#calls.values().some(({ mayAsk }) => mayAsk);
+  }
+
   /** Whether the server has answered every call. */
   get isFree(): boolean {
     return this.#calls.isEmpty && !this.#hasForgotten;

@@ -93,7 +93,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 const schedule = fc.record({
   wire: fc.constantFrom<Wire>('stdio', 'streamable-http'),
   onCancel: fc.constantFrom<OnCancel>('answers late', 'never answers'),
-  share: fc.constantFrom<'auto' | 'session'>('auto', 'auto', 'auto', 'session'),
+  share: fc.constantFrom<'auto' | 'quiet' | 'session'>('auto', 'auto', 'quiet', 'quiet', 'session'),
   actions: fc.array(action, { minLength: 10, maxLength: 40 }),
 });
 

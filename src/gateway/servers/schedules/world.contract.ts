@@ -50,7 +50,7 @@ export class World {
   readonly #target: UpstreamTarget;
   #named = 0;
 
-  constructor({ wire, onCancel, share }: { wire: Wire; onCancel: OnCancel; share: 'auto' | 'session' }) {
+  constructor({ wire, onCancel, share }: { wire: Wire; onCancel: OnCancel; share: 'auto' | 'quiet' | 'session' }) {
     this.problems = [];
     this.servers = { wire, onCancel, all: [], jobs: [], questions: [], problems: this.problems };
     const address = { canReopen: true, open: () => new FakeServer(this.servers) };
@@ -59,7 +59,8 @@ export class World {
       address,
       client: { name: 'parley', version: '1' },
       era: 'handshake',
-      share,
+      share: share === 'session' ? share : 'auto',
+      sharesUntilAsked: share === 'quiet',
       assisted: () => ASSISTED,
       clock: this.clock,
       log: createLog({ level: 'silent' }),

@@ -32,14 +32,17 @@ import { DEFAULT_HOST, DEFAULT_PORT } from './settings.ts';
 /** Claude Code ignores smaller values as well, since `timeout` is in milliseconds. */
 const MIN_TIMEOUT_MS = 1000;
 
-/** `folder`: the folder of the file, where relative paths start. */
-export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfig {
+/**
+ * `folder`: the folder of the file, where relative paths start. `startsIn`: where commands start that name no folder; undefined: where Parley was
+ * started.
+ */
+export function normalizeConfig(input: ConfigInput, folder: string, startsIn?: string): ParleyConfig {
   const { listen = {}, names = 'always', groups = {}, steps = [], limits = {}, keys = [], log = {} } = input;
   const forms = steps.map((step) => normalizeStep(step, folder));
   const level = typeof log === 'string' ? log : log.level;
   const servers = listServers(input).map(({ name, server }): [string, ServerConfig] => [
     name,
-    toServer(server, folder, input.share),
+    toServer(withFolder(server, startsIn), folder, input.share),
   ]);
   return freeze(
     withoutUndefined({
@@ -63,6 +66,11 @@ export function normalizeConfig(input: ConfigInput, folder: string): ParleyConfi
       log: { level: level ?? (forms.some((form) => splitStep(form).name === 'log') ? 'info' : 'warn') },
     }),
   );
+}
+
+/** What a file starts must not depend on the folder in which somebody stands. */
+function withFolder(server: ServerInput, startsIn: string | undefined): ServerInput {
+  return startsIn === undefined || server.cwd !== undefined ? server : { ...server, cwd: startsIn };
 }
 
 function toServer(server: ServerInput, folder: string, shared: ServerConfig['share'] = 'auto'): ServerConfig {

@@ -58,15 +58,6 @@ function placesOf(environment: Environment): Place[] {
   return all.filter(([, path], index) => all.findIndex(([, other]) => other === path) === index);
 }
 
-/** Variables that name folders of all programs. Those of one client may lead to any file. */
-const FOLDERS = ['XDG_CONFIG_HOME', 'FLATPAK_XDG_CONFIG_HOME', 'APPDATA', 'LOCALAPPDATA'];
-
-/** Those of the user that are always at the same place, and not of the project. */
-export function usualPlaces(environment: Environment): Place[] {
-  const env = Object.fromEntries(FOLDERS.map((name) => [name, environment.env[name]]));
-  return placesInHome({ ...environment, env });
-}
-
 /** Those of the user, not of the project. */
 function placesInHome(environment: Environment): Place[] {
   return clientTable().flatMap((client) => userPaths(client, environment).map((path): Place => [client.name, path]));

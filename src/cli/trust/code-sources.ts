@@ -322,6 +322,14 @@ interface SourceFile {
   text?: string;
 }
 
+/** Undefined if it cannot be read. */
+export function digestOfFile(path: string): string | undefined {
+  const { digest } = read(path);
+  return digest === UNREADABLE ? undefined : digest;
+}
+
+const UNREADABLE = 'unreadable';
+
 /** A file that is too large to be read at once is compared all the same: programs are. */
 function read(path: string): SourceFile {
   try {
@@ -329,7 +337,7 @@ function read(path: string): SourceFile {
     const content = readRegularFile(path, MAX_SCRIPT);
     return { digest: sha256(content, 'hex'), text: content.toString('utf8') };
   } catch {
-    return { digest: 'unreadable' };
+    return { digest: UNREADABLE };
   }
 }
 

@@ -3,41 +3,76 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve, join, dirname } from 'node:path';
 import { enabledServers } from '../../config/config.ts';
+import { isUsersFile } from '../../config/read/client-places.ts';
 import type { Environment } from '../../config/read/find-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
+import { parseConfig } from '../../config/read/parse-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
 import type { CommandAddress } from '../../mcp/connect/address.ts';
 import { isObject } from '../../kernel/message.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
-import { isInside, realPath } from '../../kernel/files/paths.ts';
+import { isInside } from '../../kernel/files/paths.ts';
 import { writePrivateFile } from '../../kernel/files/private-file.ts';
-import { userFolder, ownStateFolder } from '../../kernel/secrets/own-folders.ts';
+import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import { printableLine } from '../../kernel/base/visible.ts';
 import { readEnvironment, displayPath } from '../environment.ts';
 import { programName } from '../program.ts';
-import { usualPlaces } from './client-files.ts';
-import { fingerprintOf, sourcesOfCommand } from './code-sources.ts';
+import { digestOfFile, fingerprintOf, sourcesOfCommand } from './code-sources.ts';
+import type { Fingerprint } from './code-sources.ts';
+import { onlyTightens } from './only-tightens.ts';
+import type { WrittenShape } from './only-tightens.ts';
 
-/** `own`: the user's own, or vouched for by the caller. `changed`: it was trusted before it changed. `unbound`: it would send a secret to any issuer. */
-type TrustVerdict = 'own' | 'trusted' | 'new' | 'changed' | 'unbound';
+/**
+ * `own`: the user's own, or vouched for by the caller. `tighter`: it has changed since it was trusted, and only takes away. `changed`: it was trusted before it
+ * changed. `unbound`: it would send a secret to any issuer.
+ */
+export type TrustVerdict = 'own' | 'trusted' | 'tighter' | 'new' | 'changed' | 'unbound';
 
 /** A variable that only the caller can set: files and folders whose configurations are trusted, as PATH separates them. */
 const VOUCHED = 'PARLEY_TRUST';
 
 const OTHERS_WRITE = 0o022;
 
+interface TrustJudgement {
+  verdict: TrustVerdict;
+  /** What was trusted, and what was compared with it. */
+  known?: TrustedFile;
+  fingerprint?: Fingerprint;
+}
+
 /** Of what was read. */
 export function judgeTrust(loaded: LoadedConfig, environment: Environment): TrustVerdict {
+  return compareWithTrusted(loaded, environment).verdict;
+}
+
+export function compareWithTrusted(loaded: LoadedConfig, environment: Environment): TrustJudgement {
   const { path = '' } = loaded;
-  if (isOwnConfig(path, environment)) return 'own';
-  if (unboundServers(loaded).length > 0) return 'unbound';
+  if (isOwnConfig(path, environment)) return { verdict: 'own' };
+  if (unboundServers(loaded).length > 0) return { verdict: 'unbound' };
   const known = readTrusted()[path];
-  if (!known) return 'new';
+  if (!known) return { verdict: 'new' };
   try {
-    return known.digest === fingerprintOf(loaded).digest ? 'trusted' : 'changed';
+    const fingerprint = fingerprintOf(loaded);
+    if (known.digest === fingerprint.digest) return { verdict: 'trusted' };
+    return { verdict: isTighter(known, loaded, fingerprint) ? 'tighter' : 'changed', known, fingerprint };
   } catch {
-    return 'changed'; // it has too many sources by now; `parley trust` says so
+    return { verdict: 'changed' }; // it has too many sources by now; `parley trust` says so
   }
+}
+
+/** Nothing but the text of the file itself has changed, and that only takes away. What belonged to a server that is gone is still there, as it was. */
+function isTighter(known: TrustedFile, loaded: LoadedConfig, { files }: Fingerprint): boolean {
+  const { path = '' } = loaded;
+  const { files: trusted, written } = known;
+  const now = writtenIn(loaded);
+  if (!trusted || written === undefined || !now) return false;
+  const isSame = (file: string): boolean => file === path || trusted[file] === (files[file] ?? digestOfFile(file));
+  return [...new Set([...Object.keys(files), ...Object.keys(trusted)])].every(isSame) && onlyTightens(written, now);
+}
+
+/** What the file says, before variables are filled in. */
+export function writtenIn({ path = '', texts }: LoadedConfig): Record<string, unknown> | undefined {
+  return parseConfig((texts.get(path) ?? '').replace(/^\uFEFF/, ''), path).value;
 }
 
 /** Servers that get a secret of this machine for their login, and do not say whose login it is: the server itself could name any. */
@@ -51,19 +86,9 @@ export function unboundServers({ config }: LoadedConfig): string[] {
   });
 }
 
-/**
- * In the user's config folder, a client's file in the home, or vouched for by the caller. Clients keep other people's folders next to their files.
- * Paths are compared as written: a link in another folder may lead anywhere tomorrow.
- */
+/** In the user's config folder, a client's file in the home, or vouched for by the caller. */
 export function isOwnConfig(path: string, environment: Environment): boolean {
-  const homes = new Set([environment.home, realPath(environment.home)]);
-  const isOwn = [...homes].some((home) => isInHome(path, { ...environment, home }));
-  return isOwn || vouchedFor(environment).some((one) => path === one || isInside(path, one));
-}
-
-function isInHome(path: string, environment: Environment): boolean {
-  if (isInside(path, userFolder(environment))) return true;
-  return usualPlaces(environment).some(([, file]) => file === path);
+  return isUsersFile(path, environment) || vouchedFor(environment).some((one) => path === one || isInside(path, one));
 }
 
 function vouchedFor({ env }: Environment): string[] {
@@ -80,6 +105,8 @@ export interface TrustedFile {
   files?: Record<string, string>;
   /** Files and folders that the configuration declares to be data. */
   data?: string[];
+  /** What the file said, to see whether an edit only takes away. */
+  written?: WrittenShape;
 }
 
 /** By path. Empty if the file does not exist, or if others could have written it: then nothing is trusted. */
@@ -117,7 +144,7 @@ export function isTrustedNow(path: string, options: LoadOptions): boolean {
 }
 
 export function isUsable(verdict: TrustVerdict): boolean {
-  return verdict === 'own' || verdict === 'trusted';
+  return verdict === 'own' || verdict === 'trusted' || verdict === 'tighter';
 }
 
 export function whyNot(path: string, verdict: TrustVerdict): string {

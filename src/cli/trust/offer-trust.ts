@@ -6,7 +6,8 @@ import { isConfirmed } from '../terminal/terminal.ts';
 import { dataIn, fingerprintOf } from './code-sources.ts';
 import type { Fingerprint } from './code-sources.ts';
 import { describeChanges, describeTrust } from './describe-config.ts';
-import { readTrusted, writeTrusted } from './judge-trust.ts';
+import { readTrusted, writeTrusted, writtenIn } from './judge-trust.ts';
+import { shapeOf } from './only-tightens.ts';
 
 /** Shows what an untrusted configuration does and, on a terminal, asks. */
 export async function offerTrust(loaded: LoadedConfig, print: Printer): Promise<boolean> {
@@ -25,9 +26,10 @@ export async function askToTrust(loaded: LoadedConfig, shown: string[]): Promise
 }
 
 /** `shown`: what the user has seen, to compare it when it changes. */
-export function rememberTrust({ path, config }: LoadedConfig, fingerprint: Fingerprint, shown: string[]): void {
-  const data = dataIn(config!);
-  writeTrusted({ ...readTrusted(), [path!]: { ...fingerprint, data, shown, trusted: new Date().toISOString() } });
+export function rememberTrust(loaded: LoadedConfig, fingerprint: Fingerprint, shown: string[]): void {
+  const about = { data: dataIn(loaded.config!), written: shapeOf(writtenIn(loaded)) };
+  const trusted = new Date().toISOString();
+  writeTrusted({ ...readTrusted(), [loaded.path!]: { ...fingerprint, ...about, shown, trusted } });
 }
 
 /** Undefined if its steps have too many files; this has been printed. */

@@ -102,7 +102,9 @@ export const SERVER = object(
     args: list(plain('One argument; no shell reads it.'), 'Arguments of the command.'),
     env: record(plain('Its value.'), 'Environment variables of the process, in addition to the few that it inherits.'),
     envFile: text('A file with more of them, NAME=value on each line; "env" wins.'),
-    cwd: text('Working folder of the process, relative to this file. Default: where Parley was started.'),
+    cwd: text(
+      'Working folder of the process, relative to this file. Default: the folder of this file, or of its project; for your own files and those of clients in your home, where Parley was started.',
+    ),
     data: list(
       text('A path.', { notEmpty: true }),
       'Files and folders of data that the command is given, relative to this file: a change of them does not end the trust in this file, unless they are code.',

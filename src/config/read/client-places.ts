@@ -5,6 +5,8 @@ import { posix, win32 } from 'node:path';
 import type { Environment } from './find-config.ts';
 import { clientTable } from '../client-table.ts';
 import type { ClientFile, ClientSpec } from '../client-table.ts';
+import { userFolder } from '../../kernel/secrets/own-folders.ts';
+import { isInside, realPath } from '../../kernel/files/paths.ts';
 
 export interface ClientPlace {
   client: ClientSpec;
@@ -22,6 +24,34 @@ export function userPaths(client: ClientSpec, environment: Environment, disk: Di
 /** Files of a project, in the folder in which the user stands. */
 export function projectPaths({ project = [] }: ClientSpec, environment: Environment): string[] {
   return project.map(({ path }) => pathsOf(environment).join(environment.cwd, path));
+}
+
+/** Variables that name folders of all programs. Those of one client may lead to any file. */
+const FOLDERS = ['XDG_CONFIG_HOME', 'FLATPAK_XDG_CONFIG_HOME', 'APPDATA', 'LOCALAPPDATA'];
+
+/**
+ * In the user's config folder, or a client's file at its usual place in the home. Clients keep other people's folders next to their files.
+ * Paths are compared as written: a link in another folder may lead anywhere tomorrow.
+ */
+export function isUsersFile(path: string, environment: Environment): boolean {
+  const homes = new Set([environment.home, realPath(environment.home)]);
+  const env = Object.fromEntries(FOLDERS.map((name) => [name, environment.env[name]]));
+  return [...homes].some((home) => {
+    if (isInside(path, userFolder({ ...environment, home }))) return true;
+    return clientTable().some((client) => userPaths(client, { ...environment, home, env }).includes(path));
+  });
+}
+
+/**
+ * The folder to which a file belongs: its own, or that of the project if an editor keeps it in a folder of its own there. Undefined for the user's
+ * own files, which belong to no project.
+ */
+export function folderOfProject(path: string, environment: Environment): string | undefined {
+  if (isUsersFile(path, environment)) return undefined;
+  const paths = pathsOf(environment);
+  const inProject = clientTable().flatMap(({ project = [] }) => project.map((file) => paths.normalize(file.path)));
+  const own = inProject.find((file) => file.includes(paths.sep) && path.endsWith(paths.sep + file));
+  return own === undefined ? paths.dirname(path) : path.slice(0, -own.length - 1) || paths.sep;
 }
 
 /** The file that the client reads: the first that is there, else the first whose folder is. Undefined if the client is not installed. */

@@ -17,6 +17,7 @@ import type { AskConfig, ParleyConfig } from '../config.ts';
 import { normalizeConfig } from '../normalize-config.ts';
 import { problemsWithReferences, registerConfigSecrets } from '../redact-config.ts';
 import { normalizeClientFormats } from './client-formats.ts';
+import { folderOfProject } from './client-places.ts';
 import { findConfig } from './find-config.ts';
 import type { Environment } from './find-config.ts';
 import { interpolate, readSecretFile, runSecretCommand } from './interpolate.ts';
@@ -104,7 +105,8 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   if (written === undefined) return { ...NOTHING, path, problems: problems.sorted(), files: [path], texts };
   const value = normalizeClientFormats(written, { cwd, env, places, problems, isOwn: isOwnFile(path) });
   const folder = dirname(path);
-  const workspace = workspaceOf(path, options);
+  const project = folderOfProject(path, options);
+  const workspace = project ?? cwd;
   const {
     value: filledIn,
     filled,
@@ -116,10 +118,12 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const input = validateConfig(filledIn, { problems, filled, missing, unknownKeys });
   const envFiles = readEnvFiles(input, { folder, read, problems });
   const leftOut = isOwnFile(path) ? [] : omitBrokenServers(filledIn, input, problems);
-  leftOut.push(...omitOwnEntries(input, { path, problems, environment: options, own: options.own }));
-  if (options.read === undefined) checkOnDisk(input, { path, cwd, env, problems, filled, missing });
+  leftOut.push(
+    ...omitOwnEntries(input, { path, problems, environment: { ...options, cwd: workspace }, own: options.own }),
+  );
+  if (options.read === undefined) checkOnDisk(input, { path, cwd: workspace, env, problems, filled, missing });
   const shared = options.share ? { ...input, share: options.share } : input;
-  const config = problems.hasErrors ? undefined : withOwn(normalizeConfig(shared, folder), options);
+  const config = problems.hasErrors ? undefined : withOwn(normalizeConfig(shared, folder, project), options);
   registerConfigSecrets(config, used);
   if (config && isForFlowsOnly(config)) problems.warn([], ONLY_FLOWS, TO_SERVE_FLOWS);
   else if (config && enabledServers(config).length === 0) {
@@ -187,16 +191,6 @@ function secretsOf(
     file: (written) => readSecretFile(written, { folder, home, keep: (file, text) => texts.set(file, text) }),
     command: folder !== own ? { refusal } : runsCommands ? run : undefined,
   };
-}
-
-/**
- * The project folder: the folder of the file, or its parent if an editor keeps the file in its own folder. For the user's own file, the
- * working folder.
- */
-function workspaceOf(path: string, environment: Environment): string {
-  const folder = dirname(path);
-  if (folder === userFolder(environment)) return environment.cwd;
-  return /^\.(?:vscode|cursor)$/.test(basename(folder)) ? dirname(folder) : folder;
 }
 
 function failed(path: string | undefined, message: string, searched: string[]): LoadedConfig {

@@ -8,7 +8,8 @@ import type { ParleyConfig } from '../../../config/config.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
 import { readEnvironment, displayPath } from '../../environment.ts';
 import type { ServeCommand } from '../../args/serving-commands.ts';
-import { isUsable, judgeTrust, isOwnConfig, trustFile, howTo, whyNot } from '../../trust/judge-trust.ts';
+import { acceptTrust } from '../../trust/accept-trust.ts';
+import { isUsable, isOwnConfig, trustFile, howTo, whyNot } from '../../trust/judge-trust.ts';
 import type { CommandConfig } from '../../trust/load-command-config.ts';
 import { toOwnAddress } from './own-address.ts';
 import type { OwnListener } from './own-address.ts';
@@ -36,7 +37,7 @@ export function followConfig(context: FollowContext, print: Printer): { close():
     besides: isOwnConfig(found.path, readEnvironment()) ? [] : [trustFile()],
     async onChange(change) {
       const { previous, next, loaded } = change;
-      const verdict = judgeTrust(loaded, readEnvironment());
+      const verdict = await acceptTrust(loaded, readEnvironment());
       if (!isUsable(verdict)) throw new Error(`${whyNot(found.path, verdict)} ${howTo(found.path)}`);
       tellProblems(loaded, print);
       running = await applyConfig(gateway, { previous, next, steps: running }, making);

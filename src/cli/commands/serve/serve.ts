@@ -12,10 +12,20 @@ import { untilSignal } from '../../signals.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
 import { loadCommandConfig, toProblemLines } from '../../trust/load-command-config.ts';
 import type { CommandConfig } from '../../trust/load-command-config.ts';
+import { keepReason } from './kept-reason.ts';
 import type { OwnListener } from './own-address.ts';
 import { toOwnAddress, chooseTransports } from './own-address.ts';
 
 export async function runServe(command: ServeCommand, print: Printer): Promise<number> {
+  if (!command.stdio) return serve(command, print);
+  const kept = keepReason(print);
+  const status = await serve(command, kept);
+  // It does nothing if the client was served.
+  if (status !== 0) await (await import('./refuse-client.ts')).refuseClient(kept.reason);
+  return status;
+}
+
+async function serve(command: ServeCommand, print: Printer): Promise<number> {
   const own: OwnListener = { opened: undefined };
   const onWarning = (): void => {}; // reported once the log exists
   const found = await loadCommandConfig(command.config, print, {

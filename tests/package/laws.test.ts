@@ -3,32 +3,12 @@ import { posix } from 'node:path';
 import { expect, it } from 'vitest';
 import { read, sourceFiles } from '../helpers/files.ts';
 
-/** Groups of files that still import each other in a circle, by their files. A group may lose files, and none may be added. */
-const CIRCLES: readonly (readonly string[])[] = [
-  [
-    'src/mcp/eras/draft/draft-client-dialect.ts',
-    'src/mcp/eras/handshake/handshake-client-dialect.ts',
-    'src/mcp/eras/serve/conversation.ts',
-    'src/mcp/eras/serve/detect.ts',
-    'src/mcp/eras/serve/initialize.ts',
-    'src/mcp/eras/serve/serve-context.ts',
-    'src/mcp/eras/stateless/envelope.ts',
-    'src/mcp/eras/stateless/request-state.ts',
-    'src/mcp/eras/stateless/results.ts',
-    'src/mcp/eras/stateless/stateless-exchange.ts',
-  ],
-  ['src/mcp/eras/stateless/stateless-server-dialect.ts', 'src/mcp/eras/stateless/subscription-stream.ts'],
-];
-
 it('files of src import each other in no circle, by value or by type', () => {
   const imports = sourceFiles().flatMap((from) =>
     importsIn(read(from)).map((to) => [from, posix.join(posix.dirname(from), to)] as const),
   );
   expect(imports.length).toBeGreaterThan(sourceFiles().length);
-  const found = circlesOf(imports);
-  expect(found.filter((circle) => !CIRCLES.some((known) => circle.every((file) => known.includes(file))))).toEqual([]);
-  const inCircles = new Set(found.flat());
-  expect(CIRCLES.flat().filter((file) => !inCircles.has(file))).toEqual([]);
+  expect(circlesOf(imports)).toEqual([]);
 });
 
 it('a circle of files is found, also one of types, and what leads into it is not part of it', () => {

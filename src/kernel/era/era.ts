@@ -2,7 +2,10 @@
 // a new era answers the same questions. Plain data, one object for all peers of a revision; mcp/eras/ has an object for each.
 
 /** The way to encode messages that a peer uses. */
-export type Dialect = 'handshake' | 'stateless' | 'draft';
+export type Dialect =
+  | 'handshake' // opens a session
+  | 'draft' // opens a session, and writes everything in other words
+  | 'stateless'; // each request stands alone
 
 /** The two ways to open a connection. A server may support both; the draft dialect also opens with a handshake. */
 export type SpokenEra = 'handshake' | 'stateless';

@@ -9,7 +9,7 @@ import type { ServerEvents } from '../../kernel/server-view.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { discoverServer, isOtherEra } from '../eras/speak/discover-server.ts';
 import { initializeServer } from '../eras/speak/initialize-server.ts';
-import type { ServerIntroduction } from '../eras/speak/initialize-server.ts';
+import type { ServerIntroduction } from '../eras/speak/server-opening.ts';
 import { openingsFor } from '../eras/revisions.ts';
 import type { ServerDialect } from '../eras/speak/server-dialect.ts';
 import type { StatelessIdentity } from '../eras/stateless/envelope.ts';

@@ -48,13 +48,26 @@ describe('a call', () => {
     link.say(note('notifications/progress', { progressToken: 1, progress: 1, total: 3, message: 'one' }));
     link.say(note('notifications/progress', { progressToken: '1', progress: 2 }));
     link.say(note('notifications/progress', { progressToken: 1, progress: 'much' }));
-    link.say(note('progress', { id: 1, percent: 50 }));
     link.say({ jsonrpc: '2.0', id: 1, result: {} });
     await call;
-    expect(heard).toEqual([
-      { progress: 1, total: 3, message: 'one' },
-      { progress: 50, total: 100 },
-    ]);
+    expect(heard).toEqual([{ progress: 1, total: 3, message: 'one' }]);
+  });
+
+  test('progress in the words of a dialect reaches the call that the dialect finds in it', async () => {
+    const { wire, link } = await setUp();
+    const heard: unknown[] = [];
+    const { speaker, heard: others } = listening();
+    speaker.readProgress = ({ method, params = {} }) =>
+      method === 'far' ? { token: params.of, progress: { progress: Number(params.km) } } : undefined;
+    wire.adopt(speaker);
+    const call = wire.call({ method: 'a', onProgress: (progress) => heard.push(progress) });
+    link.say(note('far', { of: 1, km: 50 }));
+    link.say(note('far', { of: 2, km: 60 }));
+    link.say(note('near'));
+    link.say({ jsonrpc: '2.0', id: 1, result: {} });
+    await call;
+    expect(heard).toEqual([{ progress: 50 }]);
+    expect(others).toEqual(['near']);
   });
 
   test('a finished call leaves no listener on a longer-lived signal', async () => {

@@ -1,6 +1,5 @@
 // JSON-RPC over a link: ids, timeouts, cancellation, and the dispatch of the server's own requests and notifications. An error
 // thrown by a caller's callback never reaches the link, where it would affect other callers.
-import type { Progress } from '../../kernel/exchange.ts';
 import { isObject, isRequest, toErrorMessage, toResult } from '../../kernel/message.ts';
 import type {
   JsonObject,
@@ -25,7 +24,7 @@ import { arrivedVia, viaFrom } from '../../kernel/base/via.ts';
 import { OutgoingRequest } from '../wire/json-rpc.ts';
 import { META } from '../eras/meta.ts';
 import { readProgress } from '../eras/notifications.ts';
-import type { ServerDialect, Wire } from '../eras/speak/server-dialect.ts';
+import type { ServerDialect, ServerProgress, Wire } from '../eras/speak/server-dialect.ts';
 import { toWireRequest } from '../eras/speak/wire-request.ts';
 import type { WireForm, WireRequest } from '../eras/speak/wire-request.ts';
 import { HttpRefusal, fromRefusal } from './http/http-refusal.ts';
@@ -254,8 +253,9 @@ export class RpcPeer implements Wire, LinkEvents {
 
   #onNotification(notification: NotificationMessage, from: RequestId | undefined): void {
     const { method, params = {} } = notification;
-    if (method === REQUEST_PROGRESS || method === 'progress') {
-      const { token, progress } = parseProgress(method, params);
+    const told = method === REQUEST_PROGRESS ? readToken(params) : this.#speaker?.readProgress?.(notification);
+    if (told) {
+      const { token, progress } = told;
       const known = progress && this.#pending.progress(token, progress);
       if (!known) this.log.debug({ link: this.name, token }, 'progress.unexpected');
     } else if (from !== undefined && this.#pending.get(from)) this.#pending.tell(from, notification);
@@ -347,12 +347,6 @@ export class RpcPeer implements Wire, LinkEvents {
   }
 }
 
-/** The draft dialect has its own notification. `progress` is undefined if the notification is invalid. */
-function parseProgress(method: string, params: JsonObject): { token: unknown; progress: Progress | undefined } {
-  if (method === 'progress') {
-    const { id, percent, message } = params;
-    return { token: id, progress: readProgress({ progress: percent, total: 100, message }) };
-  }
-  const { progressToken, ...progress } = params;
+function readToken({ progressToken, ...progress }: JsonObject): ServerProgress {
   return { token: progressToken, progress: readProgress(progress) };
 }

@@ -3,6 +3,7 @@ import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { LogEntry, Progress } from '../../kernel/exchange.ts';
 import { toNotification } from '../../kernel/message.ts';
 import type { JsonObject, NotificationMessage } from '../../kernel/message.ts';
+import { WIRE_NOTIFICATIONS } from '../../kernel/methods.ts';
 import type { Change, TaskState } from '../../kernel/target.ts';
 import { fromTask } from './handshake/results.ts';
 import { withoutEnvelope } from './meta.ts';
@@ -46,13 +47,8 @@ export function writeLog({ level, logger, data, ...rest }: LogEntry): Notificati
   return toNotification('notifications/message', { level, ...(logger !== undefined && { logger }), data, ...rest });
 }
 
-/** These belong to a request or a stream, whose owner reads them. */
-const PROTOCOL = new Set([
-  'notifications/cancelled',
-  'notifications/progress',
-  'notifications/subscriptions/acknowledged',
-  'notifications/initialized',
-]);
+/** It belongs to a stream, whose owner reads it. */
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
 
 /** A server's notification as a neutral change; undefined if it concerns a single request or stream, or is malformed. */
 export function readChange(method: string, given: JsonObject): Change | undefined {
@@ -79,7 +75,9 @@ export function readChange(method: string, given: JsonObject): Change | undefine
       return withMore({ kind: 'elicited', elicitationId: String(elicitationId) }, more);
     }
     default:
-      return PROTOCOL.has(method) ? undefined : { kind: 'notification', method, ...(hasAny(params) && { params }) };
+      return method === ACKNOWLEDGED || WIRE_NOTIFICATIONS.has(method)
+        ? undefined
+        : { kind: 'notification', method, ...(hasAny(params) && { params }) };
   }
 }
 

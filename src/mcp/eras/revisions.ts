@@ -13,6 +13,11 @@ export function revisionNamed(name: string): Revision | undefined {
   return BY_NAME.get(name);
 }
 
+/** Whether clients of a revision that is in the list open a session. */
+export function hasSessions(revision: string): boolean {
+  return BY_NAME.get(revision)?.era.hasSession === true;
+}
+
 /** The only revision or era to use with a server. */
 export interface OnlyRevision {
   revision?: string | undefined;

@@ -22,7 +22,7 @@ import type { Outlet } from '../eras/serve/served-exchange.ts';
 import { plainError } from '../eras/plain-error.ts';
 import { RECURRING, readMessageVia } from '../eras/meta.ts';
 import { receiveStatelessNotification, serveStateless } from '../eras/stateless/serve-stateless.ts';
-import type { RunningRequest } from '../eras/stateless/running-request.ts';
+import type { RunningRequest } from '../eras/serve/running-request.ts';
 import { receiveBatchOrRefuse, answerRefusal, replaceUnwritable } from './unusual-messages.ts';
 
 interface DuplexChannel {

@@ -7,7 +7,13 @@ import type { Ask, ClientView, Exchange, Progress } from '../../../kernel/exchan
 import { isInteraction } from '../../../kernel/interaction.ts';
 import { InternalExchange } from '../../../kernel/internal-exchange.ts';
 import { toNotification, toResult } from '../../../kernel/message.ts';
-import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../kernel/message.ts';
+import type {
+  JsonObject,
+  NotificationMessage,
+  RequestId,
+  RequestMessage,
+  ResponseMessage,
+} from '../../../kernel/message.ts';
 import { pages } from '../../../kernel/pages.ts';
 import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
@@ -18,8 +24,7 @@ import { toHandshakeEntry } from '../handshake/results.ts';
 import { splitMeta } from '../meta.ts';
 import { plainError, toWire } from '../plain-error.ts';
 import { featuresOf } from '../handshake/features.ts';
-import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
-import type { Conversation } from '../serve/conversation.ts';
+import type { ClientDialect, ClientSession, ErrorAnswer } from '../serve/client-dialect.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
 import { DRAFT, DRAFT_VERSION } from './revisions.ts';
 import { ChangedTools } from './changed-tools.ts';
@@ -37,12 +42,15 @@ export class DraftClientDialect implements ClientDialect {
   readonly client: ClientView;
   readonly batches = false;
   readonly primesStreams = false;
+  readonly namesVersions = false;
+  /** A client declares it once. */
+  readonly reportsAllProgress = true;
   readonly #declared: DraftClient;
-  readonly #conversation: Conversation;
+  readonly #session: ClientSession;
   readonly #changedTools: ChangedTools;
 
-  constructor(conversation: Conversation, declared: DraftClient) {
-    const { principal, from: connection } = conversation;
+  constructor(session: ClientSession, declared: DraftClient) {
+    const { principal, from: connection } = session;
     this.client = {
       dialect: DRAFT.dialect,
       era: DRAFT.era,
@@ -53,15 +61,15 @@ export class DraftClientDialect implements ClientDialect {
       connection,
     };
     this.#declared = declared;
-    this.#conversation = conversation;
+    this.#session = session;
     this.#changedTools = new ChangedTools(() => {
       const exchange = new InternalExchange('tools/list', {}, this.client);
-      return listDraftEntries(exchange, conversation.context.target, 'tools');
+      return listDraftEntries(exchange, session.context.target, 'tools');
     });
   }
 
   welcome(): JsonObject {
-    const { target } = this.#conversation.context;
+    const { target } = this.#session.context;
     const { tools, resources } = target.capabilities(this.client);
     const { name, version } = target.info;
     return {
@@ -72,6 +80,30 @@ export class DraftClientDialect implements ClientDialect {
         supportsNotifications: true,
       },
     };
+  }
+
+  control({ method, params = {} }: RequestMessage): { result: unknown } | undefined {
+    switch (method) {
+      case 'shutdown':
+        this.#session.shutDown();
+        return { result: null };
+      case 'cancel':
+        this.#cancel({ jsonrpc: '2.0', method, params });
+        return { result: { cancelled: true } };
+      default:
+        return undefined;
+    }
+  }
+
+  controlled({ method }: NotificationMessage): boolean {
+    if (method !== 'exit') return false;
+    this.#session.exit();
+    return true;
+  }
+
+  #cancel(notification: NotificationMessage): void {
+    const id = this.cancelledId(notification);
+    if (id !== undefined) this.#session.callOff(id as RequestId, notification);
   }
 
   toNeutral(request: RequestMessage): ReturnType<ClientDialect['toNeutral']> {

@@ -118,3 +118,13 @@ test('a message about an interactive session pauses no timeout', async () => {
   await settled();
   expect([events.asks.length, wire.paused]).toEqual([1, 0]);
 });
+
+test('progress of a draft server names the request and its percent, and other notifications are not progress', () => {
+  const { dialect } = setUp(() => ({}));
+  expect(dialect.readProgress(note('progress', { id: 1, percent: 50, message: 'half' }))).toEqual({
+    token: 1,
+    progress: { progress: 50, total: 100, message: 'half' },
+  });
+  expect(dialect.readProgress(note('progress', { id: 1, percent: 'half' }))).toEqual({ token: 1, progress: undefined });
+  expect(dialect.readProgress(note('tools/changed'))).toBeUndefined();
+});

@@ -7,10 +7,11 @@ import { isInteraction } from '../../../kernel/interaction.ts';
 import { dictionary } from '../../../kernel/containers/dictionary.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { answerAsk } from '../ask.ts';
+import { readProgress } from '../notifications.ts';
 import { plainError } from '../plain-error.ts';
 import { sendRequest } from '../speak/send-again.ts';
 import type { Remedy } from '../speak/remedy.ts';
-import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
+import type { ServerDialect, ServerProgress, Wire } from '../speak/server-dialect.ts';
 import { toWireRequest } from '../speak/wire-request.ts';
 import { fromInvocation } from './invocation.ts';
 
@@ -62,6 +63,12 @@ export class DraftServerDialect implements ServerDialect {
       for (const name of params.updated)
         this.#events.onChange({ kind: 'resource', uri: String(name), name: String(name) });
     } else if (isInteraction(method)) this.#events.onNotice?.({ jsonrpc: '2.0', method, params });
+  }
+
+  readProgress({ method, params = {} }: NotificationMessage): ServerProgress | undefined {
+    if (method !== 'progress') return undefined;
+    const { id, percent, message } = params;
+    return { token: id, progress: readProgress({ progress: percent, total: 100, message }) };
   }
 
   /** Waits for no person, so no call's timeout is paused. */

@@ -10,14 +10,12 @@ import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { Change, Target } from '../../../kernel/target.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { missingCapability } from '../ask.ts';
-import { sessionClient } from '../own-clients.ts';
 import { META, splitMeta } from '../meta.ts';
 import { isLogLevel, writeLog, writeProgress } from '../notifications.ts';
 import { plainError, toWire } from '../plain-error.ts';
 import { featuresOf } from './features.ts';
 import type { Features } from './features.ts';
-import type { ClientDialect, ErrorAnswer } from '../serve/client-dialect.ts';
-import type { Conversation } from '../serve/conversation.ts';
+import type { ClientDialect, ClientSession, ErrorAnswer } from '../serve/client-dialect.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
 import { toOlderAsk } from './older-asks.ts';
 import type { OlderAsk } from './older-asks.ts';
@@ -30,27 +28,21 @@ export class HandshakeClientDialect implements ClientDialect {
   readonly client: ClientView;
   readonly batches: boolean;
   readonly primesStreams: boolean;
+  readonly namesVersions = true;
+  readonly reportsAllProgress = false;
   readonly #features: Features;
-  readonly #conversation: Conversation;
+  readonly #session: ClientSession;
 
-  constructor(conversation: Conversation, client: ClientView) {
+  constructor(session: ClientSession, client: ClientView) {
     this.client = client;
-    this.#conversation = conversation;
+    this.#session = session;
     this.#features = featuresOf(client.revision);
     this.batches = this.#features.batches;
     this.primesStreams = this.#features.primedStreams;
   }
 
-  /** For the few methods that are served before `initialize`. */
-  static preliminary(conversation: Conversation): HandshakeClientDialect {
-    const info = { name: 'unknown', version: '0' };
-    const { principal } = conversation;
-    return new HandshakeClientDialect(conversation, sessionClient(info, principal));
-  }
-
-  /** The result of `initialize`. */
   welcome(): JsonObject {
-    const { target } = this.#conversation.context;
+    const { target } = this.#session.context;
     const { instructions } = target;
     return {
       protocolVersion: this.client.revision,
@@ -82,8 +74,8 @@ export class HandshakeClientDialect implements ClientDialect {
   }
 
   encode({ method, params }: Exchange, answer: ResultObject): unknown {
-    if (method === 'resources/subscribe') this.#conversation.subscribe(params.uri as string);
-    else if (method === 'resources/unsubscribe') this.#conversation.unsubscribe(params.uri as string);
+    if (method === 'resources/subscribe') this.#session.subscribe(params.uri as string);
+    else if (method === 'resources/unsubscribe') this.#session.unsubscribe(params.uri as string);
     return toHandshakeResult(method, answer, this.#features);
   }
 
@@ -160,12 +152,12 @@ export class HandshakeClientDialect implements ClientDialect {
     if (!isLogLevel(level)) {
       throw toInvalid('level', level === undefined ? MISSING : 'Unknown log level');
     }
-    this.#conversation.setLevel(level);
+    this.#session.setLevel(level);
     return {};
   }
 
   #checkRoom(): void {
-    const { subscriptions, context } = this.#conversation;
+    const { subscriptions, context } = this.#session;
     if (subscriptions.size < context.limits.maxSubscriptions) return;
     throw new GatewayError('TOO_MANY', { what: 'subscriptions', limit: 'maxSubscriptions' });
   }

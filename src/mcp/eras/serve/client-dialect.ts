@@ -1,9 +1,11 @@
 // A dialect of connections that begin with `initialize`, towards clients: its methods and its encoding of results,
 // errors and notifications. The conversation around it (ids, cancellation, questions) is the same for all.
-import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../kernel/exchange.ts';
+import type { LoggingLevel } from '@modelcontextprotocol/client';
+import type { Ask, ClientConnection, ClientView, Exchange, LogEntry, Progress } from '../../../kernel/exchange.ts';
 import type {
   JsonObject,
   NotificationMessage,
+  RequestId,
   RequestMessage,
   ResponseMessage,
   WireError,
@@ -12,6 +14,7 @@ import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { Change, Target } from '../../../kernel/target.ts';
 import type { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import type { SplitParams } from '../meta.ts';
+import type { ServeContext } from './serve-context.ts';
 import type { ServedExchange } from './served-exchange.ts';
 
 export interface ClientDialect {
@@ -19,6 +22,16 @@ export interface ClientDialect {
   readonly batches: boolean;
   /** The client accepts that a stream closes early, after an event with an id and no data. */
   readonly primesStreams: boolean;
+  /** The client names its revision with each HTTP request. */
+  readonly namesVersions: boolean;
+  /** Progress is reported for every request, not only where a token asks for it. */
+  readonly reportsAllProgress: boolean;
+  /** The result of `initialize`. */
+  welcome(): JsonObject;
+  /** Answers a request that concerns the connection itself; undefined for any other. */
+  control?(request: RequestMessage): { result: unknown } | undefined;
+  /** Takes a notification that concerns the connection itself; false for any other. */
+  controlled?(notification: NotificationMessage): boolean;
   /** The request in the neutral form; undefined if the dialect lacks the method. */
   toNeutral(
     request: RequestMessage,
@@ -41,6 +54,31 @@ export interface ClientDialect {
   canAsk(ask: Ask): boolean;
   /** The request to the client, and how to convert its answer if that is needed. */
   toAsk(ask: Ask): { method: string; params?: JsonObject; fromAnswer?: (answer: JsonObject) => JsonObject };
+}
+
+/** The conversation with a client, as its dialect sees it. */
+export interface ClientSession {
+  readonly context: ServeContext;
+  readonly principal: string;
+  readonly from: ClientConnection | undefined;
+  readonly subscriptions: ReadonlySet<string>;
+  setLevel(level: LoggingLevel): void;
+  subscribe(uri: string): void;
+  unsubscribe(uri: string): void;
+  /** The client cancels a request. */
+  callOff(id: RequestId, notification: NotificationMessage): void;
+  /** Refuses all further requests. */
+  shutDown(): void;
+  /** Closes the connection, as the client wishes. */
+  exit(): void;
+}
+
+/** An era that opens with `initialize`, towards clients. */
+export interface EraTowardsClients {
+  /** Whether a client that opens with these parameters speaks it. */
+  isOpening(params: JsonObject): boolean;
+  /** Throws the error that `initialize` answers. */
+  toDialect(params: JsonObject, session: ClientSession): ClientDialect;
 }
 
 /** An error, or a result that tells the model about it. */

@@ -1,6 +1,5 @@
-// One client that has sent `initialize` or is about to; that decides between the handshake and the draft dialect. It
-// knows no transport: each message arrives with the outlet for its answer, and a back channel carries what belongs to
-// no request.
+// One client that has sent `initialize` or is about to; that decides its dialect. It knows no transport: each message
+// arrives with the outlet for its answer, and a back channel carries what belongs to no request.
 // 1. Each request gets exactly one answer, or none if it was cancelled and the dialect sends none.
 // 2. Before `initialize` only ping, capabilities and initialize are served; a second `initialize` is refused.
 // 3. Nothing is sent to the client after close().
@@ -23,15 +22,14 @@ import { GatewayError, toError } from '../../../kernel/base/errors.ts';
 import { ShortLivedMap } from '../../../kernel/containers/short-lived-map.ts';
 import { arrivedVia, runVia } from '../../../kernel/base/via.ts';
 import { cannotBeAsked, missingCapability } from '../ask.ts';
-import { HandshakeClientDialect } from '../handshake/handshake-client-dialect.ts';
 import { isWithinAny, isAtLeast, isLogLevel, PROGRESS } from '../notifications.ts';
 import { plainError } from '../plain-error.ts';
 import type { ServeContext } from './serve-context.ts';
-import { INITIALIZED, OPEN_METHODS, chooseClientDialect } from './initialize.ts';
+import { INITIALIZED, OPEN_METHODS, chooseClientDialect, preliminaryDialect } from './initialize.ts';
 import { logFailure, ServedExchange } from './served-exchange.ts';
 import type { Outlet } from './served-exchange.ts';
 import { PendingAsks } from './pending-asks.ts';
-import type { ClientDialect } from './client-dialect.ts';
+import type { ClientDialect, ClientSession } from './client-dialect.ts';
 
 /** Carries messages that belong to no request. */
 interface BackChannel extends Pick<Outlet, 'send'> {
@@ -58,7 +56,7 @@ interface RestoredClient {
   subscriptions: Iterable<string>;
 }
 
-export class Conversation {
+export class Conversation implements ClientSession {
   readonly context: ServeContext;
   readonly principal: string;
   readonly from: ClientConnection | undefined;
@@ -162,6 +160,23 @@ export class Conversation {
     return fromAnswer ? answer.then(fromAnswer) : answer;
   }
 
+  /** False if no such request is in flight. */
+  callOff(id: RequestId, notification: NotificationMessage): boolean {
+    const exchange = this.#inFlight.get(id);
+    if (!exchange?.cancel(cancelOf(notification))) return false;
+    this.#endCancelled(exchange);
+    return true;
+  }
+
+  shutDown(): void {
+    this.#shutDown = true;
+  }
+
+  /** A process that was shut down first ends with 0. */
+  exit(): void {
+    this.#events.onExit(this.#shutDown ? 0 : 1);
+  }
+
   get logLevel(): LoggingLevel {
     return this.chosenLevel ?? 'info';
   }
@@ -184,20 +199,9 @@ export class Conversation {
     if (refusal) return outlet.end(toErrorMessage(request.id, plainError(refusal)), refusal.row.status);
     if (request.method === 'ping') return outlet.end(toResult(request.id, {}));
     if (request.method === 'initialize') return this.#initialize(request, outlet);
-    if (this.dialect?.client.dialect === 'draft' && this.#draftRequest(request, outlet)) return;
+    const controlled = this.dialect?.control?.(request);
+    if (controlled) return outlet.end(toResult(request.id, controlled.result));
     this.#serve(request, outlet);
-  }
-
-  /** Draft requests that concern the connection itself. */
-  #draftRequest({ id, method, params = {} }: RequestMessage, outlet: Outlet): boolean {
-    if (method === 'shutdown') {
-      this.#shutDown = true;
-      outlet.end(toResult(id, null));
-    } else if (method === 'cancel') {
-      this.#notification({ jsonrpc: '2.0', method, params });
-      outlet.end(toResult(id, { cancelled: true }));
-    } else return false;
-    return true;
   }
 
   #refuse({ method, id }: RequestMessage): GatewayError | undefined {
@@ -235,7 +239,7 @@ export class Conversation {
   }
 
   #serve(request: RequestMessage, outlet: Outlet): void {
-    const dialect = this.dialect ?? HandshakeClientDialect.preliminary(this);
+    const dialect = this.dialect ?? preliminaryDialect(this);
     const neutral = dialect.toNeutral(request);
     if (!neutral) {
       const unknown = new GatewayError('METHOD_NOT_FOUND', { method: request.method });
@@ -284,19 +288,16 @@ export class Conversation {
 
   #notification(notification: NotificationMessage): void {
     const { method } = notification;
-    if (method === 'exit' && this.dialect?.client.dialect === 'draft') {
-      return this.#events.onExit(this.#shutDown ? 0 : 1);
-    }
+    if (this.dialect?.controlled?.(notification)) return;
     if (this.dialect && INITIALIZED.has(method)) return this.#asks.open();
     const id = this.dialect?.cancelledId(notification);
-    const exchange = id === undefined ? undefined : this.#inFlight.get(id as RequestId);
-    if (exchange?.cancel(cancelOf(notification))) this.#callOff(exchange);
-    else if (method === PROGRESS) this.#asks.progress(notification.params ?? {});
+    if (id !== undefined && this.callOff(id as RequestId, notification)) return;
+    if (method === PROGRESS) this.#asks.progress(notification.params ?? {});
     else if (this.dialect && id === undefined) this.context.target.notify?.(notification, this.dialect.client);
   }
 
   /** Answers the client at once, even if the handler is slow to notice. */
-  #callOff(exchange: ServedExchange): void {
+  #endCancelled(exchange: ServedExchange): void {
     const answer = this.dialect?.toCancelled(exchange);
     exchange.end();
     this.#inFlight.delete(exchange.request.id);
@@ -347,9 +348,8 @@ class ConversationExchange extends ServedExchange {
   /** Set as soon as it is made. */
   declare conversation: Conversation;
 
-  /** Draft clients declare it once. */
   override get wantsProgress(): boolean {
-    return this.progressToken !== undefined || this.client.dialect === 'draft';
+    return this.progressToken !== undefined || this.conversation.dialect?.reportsAllProgress === true;
   }
 
   progress(progress: Progress): void {

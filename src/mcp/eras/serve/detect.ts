@@ -1,17 +1,16 @@
-// Decides which era a message belongs to, reads what its client says about itself, and checks the version header of the handshake era. The body decides
+// Decides which era a message belongs to, and checks the version header of the handshake era. The body decides
 // the era, except that a live session or a handshake version header overrides it: some clients negotiate 2025-11-25 and still send the stateless `_meta`
 // keys.
-import type { Implementation } from '@modelcontextprotocol/client';
-import type { ClientView } from '../../../kernel/exchange.ts';
-import { isObject, roughBytes, readOptionalObject, toInvalid } from '../../../kernel/message.ts';
-import type { JsonObject, Message } from '../../../kernel/message.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { Message } from '../../../kernel/message.ts';
 import type { ClientOpening } from '../../../kernel/target.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import { META, forwardedMeta } from '../meta.ts';
+import { readIntroduction } from '../introduction.ts';
+import { META } from '../meta.ts';
 import { isHandshake } from '../handshake/features.ts';
 import { ANYBODY } from '../own-clients.ts';
 import { JULY_2026, isStateless } from '../stateless/revisions.ts';
-import type { Conversation } from './conversation.ts';
+import type { ClientDialect } from './client-dialect.ts';
 import type { ServeContext } from './serve-context.ts';
 
 interface Evidence {
@@ -53,36 +52,6 @@ export function openingOf(message: Message): ClientOpening | undefined {
   return isObject(capabilities) ? { dialect, era, capabilities } : undefined;
 }
 
-/**
- * The client's info and the fields that the protocol does not define. A server with a dedicated connection gets the same.
- */
-export function readIntroduction(params: JsonObject): Pick<ClientView, 'info' | 'greeting'> {
-  const { protocolVersion: _version, capabilities: _can, clientInfo: _who, _meta, ...rest } = params;
-  const meta = forwardedMeta(_meta);
-  const greeting = meta ? { ...rest, _meta: meta } : rest;
-  checkIntroductionSize(greeting, 'params');
-  return { info: readClientInfo(params), ...(Object.keys(greeting).length > 0 && { greeting }) };
-}
-
-export function readClientInfo(params: JsonObject): Implementation {
-  const said = readOptionalObject(params, 'clientInfo') ?? {};
-  checkIntroductionSize(said, 'clientInfo');
-  const { name, version, ...rest } = said;
-  return {
-    ...rest,
-    name: typeof name === 'string' ? name : 'unknown',
-    version: typeof version === 'string' ? version : '0',
-  };
-}
-
-/** Real clients say a few hundred bytes. */
-const MAX_BYTES = 64 * 1024;
-
-/** What a client says is kept for each client, and servers with other declarations have processes of their own. */
-export function checkIntroductionSize(said: unknown, parameter: string): void {
-  if (roughBytes(said, MAX_BYTES) > MAX_BYTES) throw toInvalid(parameter, `Must be at most ${MAX_BYTES} bytes`);
-}
-
 /** Without a session, any handshake revision is accepted. */
 export function checkOpeningVersion(header: string | undefined, { revisions }: ServeContext): void {
   if (header === undefined || isHandshake(header)) return;
@@ -93,8 +62,11 @@ export function checkOpeningVersion(header: string | undefined, { revisions }: S
  * The header may be missing, and it may name another handshake revision than the session's: like official servers, we accept that and keep the
  * negotiated revision.
  */
-export function checkSessionVersion(header: string | undefined, { dialect, context }: Conversation): void {
-  if (header === undefined || !dialect || dialect.client.dialect === 'draft') return;
+export function checkSessionVersion(
+  header: string | undefined,
+  { dialect, context }: { dialect: ClientDialect | undefined; context: ServeContext },
+): void {
+  if (header === undefined || !dialect?.namesVersions) return;
   if (isHandshake(header) && context.revisions.includes(header)) return;
   throw new GatewayError('UNSUPPORTED_VERSION', { requested: header, supported: context.revisions });
 }

@@ -13,17 +13,17 @@ import type { Log } from '../../../kernel/base/log.ts';
 import { createSealer } from '../../../kernel/crypto/seal.ts';
 import type { Sealer } from '../../../kernel/crypto/seal.ts';
 import { keysFrom } from '../../../kernel/crypto/state-keys.ts';
-import { ALL_REVISIONS } from '../revisions.ts';
-import { isStateless } from '../stateless/revisions.ts';
-import { createParkedCalls } from '../stateless/request-state.ts';
-import type { ParkedCalls } from '../stateless/request-state.ts';
+import { ALL_REVISIONS, hasSessions } from '../revisions.ts';
+import { createParkedCalls } from './parked-calls.ts';
+import type { ParkedCalls } from './parked-calls.ts';
 
 export interface ServeContext {
   readonly target: Target;
   /** The supported revisions; `draft` stands for the draft dialect. */
   readonly revisions: readonly string[];
-  /** Whether a revision of this era is supported. */
+  /** Whether a revision without sessions is supported. */
   readonly stateless: boolean;
+  /** Whether one with sessions is. */
   readonly handshake: boolean;
   readonly limits: Limits;
   readonly log: Log;
@@ -89,8 +89,8 @@ export function createServeContext(target: Target, options: ServeContextOptions 
   return {
     target,
     revisions,
-    stateless: revisions.some(isStateless),
-    handshake: revisions.some((revision) => !isStateless(revision)),
+    stateless: !revisions.every(hasSessions),
+    handshake: revisions.some(hasSessions),
     limits,
     id: options.id,
     events: options.events,

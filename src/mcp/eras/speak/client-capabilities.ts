@@ -32,8 +32,7 @@ function toAskCapabilities({ sampling, elicitation }: JsonObject, revision: stri
  * feature of the same name.
  */
 export function toCallCapabilities(client: ClientView): ClientCapabilities {
-  const { assisted, capabilities, revision, dialect } = client;
-  if (dialect === 'draft') return assisted ? toTold(client) : {};
+  const { assisted, capabilities, revision } = client;
   return told.get(capabilities, assisted, revision) ?? told.keep(toTold(client), capabilities, assisted, revision);
 }
 
@@ -46,9 +45,8 @@ function toTold(client: ClientView): ClientCapabilities {
   return { ...assisted, ...(assisted.roots && { roots: {} }), ...ownCapabilities(client) };
 }
 
-function ownCapabilities({ dialect, revision, capabilities }: ClientView): ClientCapabilities {
-  if (dialect === 'stateless') return capabilities;
-  if (dialect === 'draft') return {};
+function ownCapabilities({ era, revision, capabilities }: ClientView): ClientCapabilities {
+  if (era.declaresPerRequest) return capabilities;
   const { roots, sampling, elicitation, tasks, extensions, ...rest } = capabilities as JsonObject;
   const { [TASKS_EXTENSION]: _tasks, ...others } = (extensions ?? {}) as JsonObject;
   return {

@@ -1,5 +1,6 @@
 // A dialect towards servers. The wire below it matches answers to requests and enforces timeouts; the dialect encodes
 // requests, decodes results, and handles the server's questions and notifications.
+import type { Progress } from '../../../kernel/exchange.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, ResponseMessage } from '../../../kernel/message.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { OutgoingCall, SubscribeOptions, Sender, ServerView } from '../../../kernel/server-view.ts';
@@ -33,6 +34,12 @@ export interface Wire {
   pauseTimeouts(call?: object): () => void;
 }
 
+/** The token of a request, and its progress; undefined if that is malformed. */
+export interface ServerProgress {
+  token: unknown;
+  progress: Progress | undefined;
+}
+
 export interface ServerDialect {
   readonly server: ServerView;
   /** `remedy`: what may be put right if the server refuses a request of the call. */
@@ -41,6 +48,8 @@ export interface ServerDialect {
   onRequest(request: RequestMessage, call?: Pick<OutgoingCall, 'ask'> | 'ended'): void;
   /** A notification that belongs to none of our calls. */
   onNotification(notification: NotificationMessage): void;
+  /** Progress that the dialect reports in words of its own; undefined for any other notification. */
+  readProgress?(notification: NotificationMessage): ServerProgress | undefined;
   /** `sender` is the client it comes from, for servers that get that with each message. */
   notify(method: string, params?: JsonObject, sender?: Sender): Promise<void>;
   /** Asks the server to report changes from now on; a handshake server does so unasked. */

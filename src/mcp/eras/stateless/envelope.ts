@@ -10,11 +10,11 @@ import { writeExactly } from '../../../kernel/raw/exact-numbers.ts';
 import type { OutgoingCall } from '../../../kernel/server-view.ts';
 import { SmallMemo } from '../../../kernel/containers/memo.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
+import { checkIntroductionSize } from '../introduction.ts';
 import { isLogLevel } from '../notifications.ts';
 import { META } from '../meta.ts';
 import { STATELESS_FACTS } from './facts.ts';
 import { isStateless } from './revisions.ts';
-import { checkIntroductionSize } from '../serve/detect.ts';
 
 export interface Envelope {
   revision: string;

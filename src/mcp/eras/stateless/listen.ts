@@ -8,7 +8,7 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
 import { isWithin } from '../notifications.ts';
 import { META } from '../meta.ts';
-import type { RunningRequest } from './running-request.ts';
+import type { RunningRequest } from '../serve/running-request.ts';
 import { stamp } from './results.ts';
 import type { StatelessExchange } from './stateless-exchange.ts';
 

@@ -6,7 +6,8 @@ import { createSealer } from '../../../kernel/crypto/seal.ts';
 import { checkOwnedThings } from '../../../kernel/containers/owned-table.contract.ts';
 import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
 import { FakeClock, RecordingOutlet, request } from '../fake-context.contract.ts';
-import { createParkedCalls, openState, parkCall, sealState } from './request-state.ts';
+import { createParkedCalls, parkCall } from '../serve/parked-calls.ts';
+import { openState, sealState } from './request-state.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
 
 const info = { name: 'c', version: '1' };

@@ -1,6 +1,7 @@
 // Encodes results for the stateless era: `resultType` on each, cache hints where required, and the server's info.
 import { TASKS_EXTENSION } from '../../../kernel/extensions.ts';
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
+import type { Exchange } from '../../../kernel/exchange.ts';
 import { writeExactly } from '../../../kernel/raw/exact-numbers.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
@@ -11,7 +12,6 @@ import { LIST_METHODS } from '../../../kernel/methods.ts';
 import { arrivedVia } from '../../../kernel/base/via.ts';
 import { toPlainCompletion } from '../handshake/results.ts';
 import { META } from '../meta.ts';
-import type { StatelessExchange } from './stateless-exchange.ts';
 import { statelessRevisions } from './envelope.ts';
 import { withFlowExtension } from './flow-extension.ts';
 
@@ -59,7 +59,7 @@ export function toInputRequired(
   return { ...result, _meta: { ...metaOf(info), ...(lastsMs !== undefined && { [META.lasts]: lastsMs }) } };
 }
 
-export function toDiscovery(target: Target, exchange: StatelessExchange, spoken: readonly string[]): JsonObject {
+export function toDiscovery(target: Target, exchange: Pick<Exchange, 'client'>, spoken: readonly string[]): JsonObject {
   const { instructions } = target;
   const result: JsonObject = {
     supportedVersions: statelessRevisions(spoken),

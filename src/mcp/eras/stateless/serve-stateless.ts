@@ -32,7 +32,7 @@ import { openState, sealState } from './request-state.ts';
 import type { SuspendedState } from './request-state.ts';
 import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
-import type { RunningRequest } from './running-request.ts';
+import type { RunningRequest } from '../serve/running-request.ts';
 
 interface StatelessCaller {
   principal: string;

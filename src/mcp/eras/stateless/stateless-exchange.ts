@@ -19,8 +19,10 @@ import { cannotBeAsked, missingCapability } from '../ask.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
 import { isAtLeast, writeLog, writeProgress } from '../notifications.ts';
 import { META } from '../meta.ts';
+import { parkCall } from '../serve/parked-calls.ts';
+import type { ParkedCall } from '../serve/parked-calls.ts';
 import { ServedExchange } from '../serve/served-exchange.ts';
-import { parkCall, sealState } from './request-state.ts';
+import { sealState } from './request-state.ts';
 import { toInputRequired } from './results.ts';
 
 interface OpenAsk {
@@ -29,7 +31,7 @@ interface OpenAsk {
   isSent: boolean;
 }
 
-export class StatelessExchange extends ServedExchange {
+export class StatelessExchange extends ServedExchange implements ParkedCall {
   logLevel: LoggingLevel | undefined;
   /** The number of rounds so far. */
   round = 0;
@@ -156,7 +158,9 @@ export class StatelessExchange extends ServedExchange {
     const questions = this.#questions();
     let state: string;
     try {
-      state = sealState(context.sealer, request, client.principal, { ticket: parkCall(this, context.parked) });
+      const ticket = parkCall(this, context.parked);
+      this.round++;
+      state = sealState(context.sealer, request, client.principal, { ticket });
     } catch (thrown) {
       this.#open!.refuseAll(toError(thrown));
       return;

@@ -3,18 +3,26 @@
 // change one at a time; a filter that the server refuses leaves the old stream open.
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject, NotificationMessage } from '../../../kernel/message.ts';
-import type { ServerEvents } from '../../../kernel/server-view.ts';
+import type { ServerEvents, ServerView } from '../../../kernel/server-view.ts';
 import { hasEnded } from '../../../kernel/target.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { META } from '../meta.ts';
 import { readChange } from '../notifications.ts';
+import type { Wire } from '../speak/server-dialect.ts';
 import { ListenStream, subscriptionOf } from './listen-stream.ts';
-import type { StatelessServerDialect } from './stateless-server-dialect.ts';
+import type { OutgoingEnvelope } from './envelope.ts';
+
+/** The server that reports the changes. */
+interface ReportingServer {
+  readonly wire: Wire;
+  readonly server: ServerView;
+  readonly envelope: OutgoingEnvelope;
+}
 
 const LISTS = ['tools', 'prompts', 'resources'] as const;
 
 export class SubscriptionStream {
-  readonly #dialect: StatelessServerDialect;
+  readonly #dialect: ReportingServer;
   readonly #events: ServerEvents;
   #changes = false;
   readonly #uris = new Set<string>();
@@ -27,7 +35,7 @@ export class SubscriptionStream {
   #turn: Promise<void> = Promise.resolve();
   #isStopped = false;
 
-  constructor(dialect: StatelessServerDialect, events: ServerEvents) {
+  constructor(dialect: ReportingServer, events: ServerEvents) {
     this.#dialect = dialect;
     this.#events = events;
   }

@@ -20,7 +20,7 @@ import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { RECURRING, readMessageVia } from '../../eras/meta.ts';
 import { plainError } from '../../eras/plain-error.ts';
 import { receiveStatelessNotification, isEndless, serveStateless } from '../../eras/stateless/serve-stateless.ts';
-import type { RunningRequest } from '../../eras/stateless/running-request.ts';
+import type { RunningRequest } from '../../eras/serve/running-request.ts';
 import { callerOf } from '../identify.ts';
 import type { Login } from '../login.ts';
 import { receiveBatchOrRefuse, answerRefusal } from '../unusual-messages.ts';

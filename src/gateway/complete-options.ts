@@ -1,11 +1,10 @@
 // What a gateway is made with if its options do not say.
 import type { Implementation } from '@modelcontextprotocol/client';
-import type { RecordAudit } from '../kernel/audit.ts';
-import { toStrictCallback } from '../kernel/base/author-callback.ts';
 import { systemClock } from '../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
 import { toSafeLog } from '../kernel/base/log.ts';
 import { randomId } from '../kernel/crypto/ids.ts';
+import type { EventHub } from '../kernel/events/event-hub.ts';
 import { createSealer } from '../kernel/crypto/seal.ts';
 import { keysFrom } from '../kernel/crypto/state-keys.ts';
 import { MemoryState } from '../kernel/state/memory-state.ts';
@@ -13,7 +12,6 @@ import { version as ownVersion } from '../kernel/version.ts';
 import { createLogin } from '../mcp/listen/login.ts';
 import type { Login } from '../mcp/listen/login.ts';
 import { loadFrontPages } from '../people/load-front-pages.ts';
-import { withSafeAudit } from './features/audit/safe-audit.ts';
 import { neededScopesOf } from './features/scopes/require-scopes.ts';
 import type { CompleteOptions, GatewayOptions } from './gateway-options.ts';
 
@@ -23,7 +21,7 @@ export function completeOptions(options: GatewayOptions): CompleteOptions {
   const sealer = options.sealer ?? createSealer(keysFrom(options, log));
   const state = options.state ?? new MemoryState(clock);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  return { ...withSafeAudit(options, log), log, clock, sealer, state, id, limits };
+  return { ...options, log, clock, sealer, state, id, limits };
 }
 
 /** How the gateway introduces itself. */
@@ -31,16 +29,12 @@ export function infoOf({ name = 'mcp-parley', version = ownVersion() }: GatewayO
   return { name, version };
 }
 
-/**
- * Who may call; undefined: everybody. `base`: the URL of the pages. A login that the audit sink cannot take does not happen, so it gets the sink
- * as it was given.
- */
+/** Who may call; undefined: everybody. `base`: the URL of the pages. */
 export function toLogin(
   options: CompleteOptions,
-  { base, audit: given }: { base: () => Promise<string | undefined>; audit: RecordAudit | undefined },
+  { base, events }: { base: () => Promise<string | undefined>; events: EventHub },
 ): Login | undefined {
   const { log, clock, sealer, auth, state } = options;
-  const audit = given && toStrictCallback(given, 'audit', log);
   const neededScopes = neededScopesOf(auth?.toolScopes);
-  return createLogin(options, { log, clock, audit, state, loadFrontPages, visitors: { sealer, base }, neededScopes });
+  return createLogin(options, { log, clock, events, state, loadFrontPages, visitors: { sealer, base }, neededScopes });
 }

@@ -2,6 +2,7 @@
 // servers, behind the layers of the features; they are replaced together.
 import type { Implementation } from '@modelcontextprotocol/client';
 import { GatewayError } from '../kernel/base/errors.ts';
+import type { EventHub } from '../kernel/events/event-hub.ts';
 import type { Step } from '../kernel/step.ts';
 import type { Layer } from '../kernel/target.ts';
 import { createServeContext } from '../mcp/eras/serve/serve-context.ts';
@@ -25,6 +26,7 @@ export interface Behind {
 interface FrontsOptions {
   info: Implementation;
   names: NamingRules;
+  events: EventHub;
   /** Outermost first. */
   layers: readonly Layer[];
   /** How long clients may wait for servers that start; undefined: the default. */
@@ -86,11 +88,11 @@ export class Fronts {
 
   /** `isMany`: for all servers or a group, not for a single server. */
   #create(members: readonly Member[], scope: { isMany: boolean; isWhole: boolean }): Front {
-    const { log, clock, sealer, instructions, name, audit } = this.#options;
-    const { info, names, layers, startMs } = this.#around;
+    const { log, clock, sealer, instructions, name } = this.#options;
+    const { info, names, layers, startMs, events } = this.#around;
     const who = { info, isNamed: name !== undefined, ...scope, instructions };
-    const routing = { ...who, names, ...this.#ids, log, clock, sealer, startMs, audit };
+    const routing = { ...who, names, ...this.#ids, log, clock, sealer, startMs, events };
     const chain = new RoutedChain(members, this.#behind.steps, routing);
-    return { chain, context: createServeContext(behindLayers(chain, layers), this.#options) };
+    return { chain, context: createServeContext(behindLayers(chain, layers), this.#options, events) };
   }
 }

@@ -4,8 +4,9 @@ import type { CallToolResult, Transport } from '@modelcontextprotocol/client';
 import type { ClientView } from '../kernel/exchange.ts';
 import type { JsonObject } from '../kernel/message.ts';
 import { toPlainObject } from '../kernel/raw/raw-object.ts';
+import { EventHub } from '../kernel/events/event-hub.ts';
 import type { Step } from '../kernel/step.ts';
-import type { OpenPages, Target } from '../kernel/target.ts';
+import type { Layer, OpenPages, Target } from '../kernel/target.ts';
 import type { EndpointOptions } from '../mcp/listen/http/endpoint-options.ts';
 import type { HttpEndpoint } from '../mcp/listen/http/http-endpoint.ts';
 import type { Login } from '../mcp/listen/login.ts';
@@ -18,6 +19,7 @@ import { toStep } from './chain/to-step.ts';
 import { completeOptions, infoOf, toLogin } from './complete-options.ts';
 import type { CompleteOptions, GatewayChanges, GatewayOptions } from './gateway-options.ts';
 import { Doors } from './doors.ts';
+import { EventsLayer } from './events-layer.ts';
 import { FeatureSet } from './feature-set.ts';
 import type { Checkpoint, GatewayView } from './features/feature.ts';
 import { shownTools } from './features/status/shown-tools.ts';
@@ -71,15 +73,16 @@ export class Gateway {
 
   constructor(given: GatewayOptions) {
     const options = (this.#options = completeOptions(given));
-    const { log, clock, sealer, state, audit } = options;
+    const { log, clock, sealer, state } = options;
+    const events = new EventHub({ log, clock });
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#groups = options.groups ?? {};
     this.#startMs = options.startMs;
     const login = (this.#login = toLogin(options, {
       base: () => this.#people.pageEndpoint.address(),
-      audit: given.audit,
+      events,
     }));
-    const asking = { log, clock, sealer, state, login, audit };
+    const asking = { log, clock, sealer, state, login, events };
     this.#people = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
     this.#features = new FeatureSet(options, {
       ...asking,
@@ -97,9 +100,11 @@ export class Gateway {
     });
     this.#members.set(options.servers);
     this.#innermost = this.#features.stepsFor(this.#members.list);
-    const { layers } = this.#features;
+    const observed: Layer = (next) => new EventsLayer(next, events);
+    const layers = [observed, ...this.#features.layers];
     const startMs = () => this.#startMs;
-    this.#fronts = new Fronts(this.#behind, options, { info: around.info, names: this.#names, layers, startMs });
+    const behind = { info: around.info, names: this.#names, layers, startMs, events };
+    this.#fronts = new Fronts(this.#behind, options, behind);
     const inside = { fronts: this.#fronts, login, people: this.#people, features: this.#features };
     this.#doors = new Doors(options, { ...inside, openPages: () => this.#openPages() });
   }

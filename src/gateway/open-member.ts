@@ -22,12 +22,12 @@ export function openMember(name: string, entry: ServerEntry, { info, options, pe
   const { server, ...settings } = toConfigured(entry);
   if (isTarget(server)) return { name, opening: {}, settings, target: guardTarget(server, name, options.log) };
   noteSandbox(server);
-  const { clock, limits, id, audit, checkStart } = options;
+  const { clock, limits, id, checkStart } = options;
   const { revision, era, timeoutMs, idleMs, share = options.share } = settings;
   const log = features.serverLog(options.log, name);
   const speaking = { revision, era, timeoutMs, idleMs, share };
   const asking = { roots: people.roots?.answer, assisted: () => people.assisted };
-  const around = { log, clock, limits, id, audit, checkStart, ...asking, ...speaking };
+  const around = { log, clock, limits, id, checkStart, ...asking, ...speaking };
   const target = features.open(
     { name, address: server, settings, log },
     (more) => new UpstreamTarget({ name, address: server, client: info, ...around, ...more }),

@@ -1,7 +1,7 @@
 // The order of everything that happens to a message. A request arrives on a transport (mcp/listen/), is parsed (mcp/wire/), and its era turns it
 // into an exchange (mcp/eras/). It then passes these layers, and the answer comes back through them:
 //
-//   audit      records calls with their outcome                                  features/audit/
+//   events     tells those who watch, the audit log among them, of its begin and end  events-layer.ts
 //   observe    counts it and traces it                                           features/observe/
 //   rate       refuses what a caller may not do so often                         features/rate/
 //   flows      lets clients that speak MCP Flow play any tool                    features/flow/
@@ -15,7 +15,7 @@
 import type { Layer, Target } from '../kernel/target.ts';
 
 interface PipelineLayers {
-  audit?: Layer | undefined;
+  events?: Layer | undefined;
   observe?: Layer | undefined;
   rate?: Layer | undefined;
   flows?: Layer | undefined;
@@ -24,10 +24,10 @@ interface PipelineLayers {
 
 /** `servers`: one server, or many behind their steps. */
 export function createPipeline(servers: Target, layers: PipelineLayers): Target {
-  const { audit, observe, rate, flows, questions } = layers;
+  const { events, observe, rate, flows, questions } = layers;
   return behindLayers(
     servers,
-    [audit, observe, rate, flows, questions].flatMap((layer) => layer ?? []),
+    [events, observe, rate, flows, questions].flatMap((layer) => layer ?? []),
   );
 }
 

@@ -146,7 +146,7 @@ export class RoutedChain implements Target {
       ownerOf: (exchange) => router.ownerOf(exchange),
       originOf: (area, name) => router.originOf(area, name),
       log: this.#options.log,
-      audit: this.#options.audit,
+      events: this.#options.events,
       scope,
       lineage: this.#lineage,
       again: (exchange) => (this.#scope === scope ? undefined : Promise.resolve(this.handle(exchange))),

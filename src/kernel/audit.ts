@@ -1,7 +1,6 @@
-// What the audit log records. A part that decides something or sees something worth proving hands an event to the gateway's recorder;
-// the recorder adds the time and the chain, and writes it. Events never carry values of arguments or secrets, only their shapes.
+// What the audit log records. A part that decides something or sees something worth proving tells the gateway's hub of it (events/); the log adds the time
+// and the chain, and writes it. Events never carry values of arguments or secrets, only their shapes.
 import type { JsonObject } from './message.ts';
-import type { ResultObject } from './raw/raw-object.ts';
 
 /** What a rule decided about an exchange, for the event of its call. */
 export interface RuleDecision {
@@ -37,13 +36,3 @@ export interface AuditEvent {
 
 /** Takes an event; never throws and never waits. */
 export type RecordAudit = (event: AuditEvent) => void;
-
-/** What is found out about a call on its way, for its event. Only calls that will be recorded have it (`exchange.audited`). */
-export interface AuditedCall {
-  /** The server's own name of the tool, prompt or resource; set by the router, or by a rule that refuses. */
-  name?: string | undefined;
-  /** What a step found suspicious in the answer. */
-  findings?: readonly string[] | undefined;
-  /** The call goes on after its request is answered: this is how it ends. */
-  ending?: Promise<ResultObject> | undefined;
-}

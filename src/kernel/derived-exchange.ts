@@ -90,8 +90,8 @@ export class DerivedExchange implements Exchange {
     this.#request.server = server;
   }
 
-  get audited(): Exchange['audited'] {
-    return this.#request.audited;
+  get observed(): Exchange['observed'] {
+    return this.#request.observed;
   }
 
   get resourceGuard(): Exchange['resourceGuard'] {

@@ -4,7 +4,8 @@ import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcon
 import type { Abortable } from './base/cancellation.ts';
 import { networkOf } from './base/http.ts';
 import type { Spoken } from './era/era.ts';
-import type { AuditedCall, RuleDecision } from './audit.ts';
+import type { RuleDecision } from './audit.ts';
+import type { CallNotes } from './events/call-notes.ts';
 import type { JsonObject } from './message.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 
@@ -241,8 +242,8 @@ export interface Exchange extends ClientChannel {
   resourceGuard?: ResourceGuard | undefined;
   /** Set by rules: judges tasks, sessions and open questions again when the rules have changed. */
   runGuard?: RunGuard | undefined;
-  /** Collects what the audit log will say about this call; absent if it is not recorded. */
-  audited?: AuditedCall | undefined;
+  /** Collects what is found out about this call, for those who watch it; absent if nobody does. */
+  observed?: CallNotes | undefined;
   /** What a rule decided about it; undefined if none applied. */
   decision?: RuleDecision | undefined;
   /** Aborts when the client cancels or leaves for good. */

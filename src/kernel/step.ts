@@ -172,7 +172,7 @@ export interface StepExchange extends Exchange {
   readonly owner?: string | undefined;
   /** The operator's log; `log` is for the client. */
   readonly gatewayLog: Log;
-  /** The audit log, if there is one. */
+  /** Tells the audit log, if there is one, and others who watch the gateway. */
   readonly audit?: RecordAudit | undefined;
   /** Intercepts what travels back before the outcome: progress, log lines, notifications and questions. */
   intercept(hooks: Hooks): void;

@@ -9,6 +9,7 @@
 // - Progress and log lines go to the request that currently carries the call.
 import { DerivedExchange } from '../kernel/derived-exchange.ts';
 import type { ChannelPart } from '../kernel/derived-exchange.ts';
+import type { CallNotes } from '../kernel/events/call-notes.ts';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../kernel/exchange.ts';
 import type { JsonObject } from '../kernel/message.ts';
 import { toPlainObject } from '../kernel/raw/raw-object.ts';
@@ -129,7 +130,7 @@ export class AskableCall extends Cancellation implements ChannelPart {
     // Clients check results against the tool's schema and reject a mismatch, unless it is marked as an error.
     const isChecked = this.#carrier === this.#inner && this.#listener?.hasOutputSchema(this.#inner.params.name);
     this.#carrier = undefined;
-    if (this.#inner.audited) this.#inner.audited.ending = this.#outcome;
+    if (this.#inner.observed) this.#inner.observed.ending = this.#outcome;
     this.#deliver(isChecked ? next.then((result) => ({ ...toPlainObject(result), isError: true })) : next);
     this.#listener?.onHeld(this.#inner.client);
   }
@@ -155,6 +156,25 @@ export class AskableCall extends Cancellation implements ChannelPart {
   }
 
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    const { observed } = this.#inner;
+    return observed?.hasMoments ? this.#showQuestion(ask, signal, observed) : this.#ask(ask, signal);
+  }
+
+  /** Asks before those who watch the call. */
+  async #showQuestion(ask: Ask, signal: AbortSignal | undefined, observed: CallNotes): Promise<JsonObject> {
+    const { method, params, ofGateway = false } = ask;
+    observed.tell({ kind: 'asked', method, params, ofGateway });
+    try {
+      const answer = await this.#ask(ask, signal);
+      observed.tell({ kind: 'replied' });
+      return answer;
+    } catch (thrown) {
+      observed.tell({ kind: 'replied', thrown });
+      throw thrown;
+    }
+  }
+
+  #ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     const standIn = this.#channels.standInFor(ask, this.#inner.client);
     if (standIn)
       return standIn(ask, {

@@ -1,7 +1,7 @@
 // Lets servers ask people: provides the page for answers and where it is served, the calls that wait meanwhile, and answers on behalf of clients that
 // cannot be asked.
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
-import type { RecordAudit } from '../kernel/audit.ts';
+import type { EventHub } from '../kernel/events/event-hub.ts';
 import type { OpenPages, Layer, PagesHost } from '../kernel/target.ts';
 import { LIST_ROOTS } from '../kernel/methods.ts';
 import type { Clock } from '../kernel/base/clock.ts';
@@ -51,7 +51,7 @@ interface HumanChannelContext {
   clock: Clock;
   sealer: Sealer;
   login?: Login | undefined;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
 }
 
 export class HumanChannel {
@@ -75,7 +75,7 @@ export class HumanChannel {
       identifyPerson,
       pageLogin,
       pairings,
-      audit: around.audit,
+      events: around.events,
       log,
     });
     this.pageEndpoint = new AskPageEndpoint({

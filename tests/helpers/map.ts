@@ -73,7 +73,7 @@ export const ROOMS: Record<string, Room> = {
   'mcp/wire': { holds: 'bytes ↔ JSON-RPC', uses: ['kernel'] },
   kernel: {
     holds:
-      'what all rooms speak: exchange, target, message, step (at its root), forms (`form/`), results as bytes (`raw/`); errors, limits, log, clock (`base/`), what a command is (`command/`), `containers/`, `crypto/`, `files/`, `secrets/`, `state/`, `text/`, a guarded `fetch` (`net/`)',
+      'what all rooms speak: exchange, target, message, step (at its root), forms (`form/`), results as bytes (`raw/`); errors, limits, log, clock (`base/`), what a command is (`command/`), `containers/`, `crypto/`, `events/` and those who watch them, `files/`, `secrets/`, `state/`, `text/`, a guarded `fetch` (`net/`)',
     uses: [],
   },
 };

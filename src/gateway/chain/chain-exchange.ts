@@ -2,6 +2,7 @@
 // 1. A hook that fails fails the exchange in the name of its step. Its message is not sent, because it may have to be withheld.
 // 2. After `silence`, nothing more is sent back.
 import type { RecordAudit } from '../../kernel/audit.ts';
+import type { EventHub } from '../../kernel/events/event-hub.ts';
 import { DerivedExchange, deriveExchange } from '../../kernel/derived-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../kernel/exchange.ts';
 import type { FormAnswerOf, FormAsk, Hooks, Notification, Outcome, StepExchange } from '../../kernel/step.ts';
@@ -22,7 +23,7 @@ export interface ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
   readonly log: Log;
-  readonly audit: RecordAudit | undefined;
+  readonly events: EventHub | undefined;
   /** The same for successive versions of a chain. */
   readonly lineage: string;
   /** Handles the exchange with the chain that has replaced this one; undefined if none has. */
@@ -59,7 +60,8 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
   }
 
   get audit(): RecordAudit | undefined {
-    return this.chain.audit;
+    const { events } = this.chain;
+    return events?.hasListeners ? (event) => events.tell(event) : undefined;
   }
 
   get owner(): string | undefined {

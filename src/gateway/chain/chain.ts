@@ -1,6 +1,6 @@
 // Composes the steps into one function, once per method that a step names. Common mistakes in steps become errors that name the
 // step (chain-run.ts). A method without a step goes straight to the target.
-import type { RecordAudit } from '../../kernel/audit.ts';
+import type { EventHub } from '../../kernel/events/event-hub.ts';
 import type { Handle } from '../../kernel/target.ts';
 import type { Exchange } from '../../kernel/exchange.ts';
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
@@ -30,7 +30,7 @@ export interface ChainOptions {
   /** Gets the lines of steps, and each mistake of a step once. */
   log?: Log | undefined;
   /** Gets what steps decide. */
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   /** Separates what steps remember for different chains; default: unique. */
   scope?: string | undefined;
   /** The same for successive versions of a chain; default: the scope. */
@@ -59,7 +59,7 @@ class Chain implements ChainContext {
   readonly scope: string;
   readonly ownerOf: OwnerOf;
   readonly log: Log;
-  readonly audit: RecordAudit | undefined;
+  readonly events: EventHub | undefined;
   readonly lineage: string;
   readonly again: ChainContext['again'];
   readonly #steps: readonly Step[];
@@ -82,7 +82,7 @@ class Chain implements ChainContext {
     this.#last = last;
     this.#originOf = originOf;
     this.log = log;
-    this.audit = options.audit;
+    this.events = options.events;
     this.#runs = [...steps, undefined].map(() => new Map());
     this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
   }

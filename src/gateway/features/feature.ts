@@ -1,6 +1,6 @@
 // What a feature of a gateway is: a folder of features/ whose feature.ts makes one of these, and its line in features/index.ts. Whatever it
 // leaves out, it does not touch.
-import type { RecordAudit } from '../../kernel/audit.ts';
+import type { EventHub } from '../../kernel/events/event-hub.ts';
 import type { HttpHandler } from '../../kernel/base/http.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
@@ -28,7 +28,8 @@ export interface GatewayContext {
   readonly sealer: Sealer;
   /** What the gateway remembers, alone or together with others (`isShared`). */
   readonly state: State;
-  readonly audit: RecordAudit | undefined;
+  /** What happens at the gateway: tells it, and lets features watch. */
+  readonly events: EventHub;
   /** How people are asked. */
   readonly people: HumanChannel;
   /** Who may call; undefined: everybody. */

@@ -21,7 +21,7 @@ import { toolRules } from './filter/feature.ts';
 import type { ToolSettings } from './filter/feature.ts';
 
 export const FEATURES: readonly FeatureKind<FeatureOptions>[] = [
-  audit, // records what clients get, refusals of all others included
+  audit, // watches calls, and so has no place among the layers
   observe, // counts and traces all that is not refused by the listener
   rate, // refuses before anything is done for a caller
   mcpFlow, // turns sessions of MCP Flow into calls, which all others judge

@@ -16,6 +16,6 @@ export interface Member {
 /** Forwards the exchange to this member; steps can see which one. */
 export function handTo(member: Member, exchange: Exchange): Promise<ResultObject> | ResultObject {
   exchange.server = member.name;
-  if (exchange.audited) exchange.audited.name = nameIn(exchange.method, exchange.params);
+  if (exchange.observed) exchange.observed.name = nameIn(exchange.method, exchange.params);
   return member.target.handle(exchange);
 }

@@ -1,7 +1,7 @@
 // Several targets as one. It joins lists in configuration order, keeps names apart, and sends each request to the target that
 // owns what it names. With a single target everything passes unchanged, including cursors.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
-import type { RecordAudit } from '../../kernel/audit.ts';
+import type { EventHub } from '../../kernel/events/event-hub.ts';
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import { asksForReceipt, isInteraction } from '../../kernel/interaction.ts';
 import { isObject } from '../../kernel/message.ts';
@@ -52,7 +52,7 @@ export interface RouterOptions {
   clock: Clock;
   log: Log;
   sealer: Sealer;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   /** Shared by successive routers. */
   taskIds?: PublicIds | undefined;
   sessionIds?: PublicIds | undefined;

@@ -1,5 +1,6 @@
 // One call to a server, in the order of what happens: it leases a connection, sends a request, and releases the connection when the
 // answer is here. After a login or a visit to a page the call is repeated; a call that must run as a task is sent again as one.
+import type { CallNotes } from '../../kernel/events/call-notes.ts';
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import { CALL_TOOL, ONE_TASK_METHODS, methodsWhere } from '../../kernel/methods.ts';
@@ -174,7 +175,23 @@ export class ServerCall implements CallOwner {
   request(wanted?: CallOverrides): Promise<ResultObject> {
     const request = new ServerRequest(this, wanted);
     this.connection!.users.note(this.client, request.method);
-    return this.connected!.callRaw(request);
+    const { observed } = this.exchange;
+    if (!observed) return this.connected!.callRaw(request);
+    observed.spokenTo = this.connected!.server;
+    return observed.hasMoments ? this.#showRequest(request, observed) : this.connected!.callRaw(request);
+  }
+
+  /** Sends it before those who watch the call. */
+  #showRequest(request: ServerRequest, observed: CallNotes): Promise<ResultObject> {
+    const { server: spokenTo, transport } = this.connected!;
+    const { method, params } = request;
+    observed.tell({ kind: 'sent', server: this.exchange.server, spokenTo, transport, method, params });
+    const answer = this.connected!.callRaw(request);
+    answer.then(
+      (result) => observed.tell({ kind: 'received', result }),
+      (thrown: unknown) => observed.tell({ kind: 'received', thrown }),
+    );
+    return answer;
   }
 
   /** A log message or notification of the server that can only be for this call. */

@@ -1,6 +1,6 @@
 // The options of a server behind the gateway, and its status.
 import type { ClientCapabilities, Implementation } from '@modelcontextprotocol/client';
-import type { RecordAudit } from '../../kernel/audit.ts';
+import type { EventHub } from '../../kernel/events/event-hub.ts';
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
@@ -51,7 +51,7 @@ export interface UpstreamTargetOptions {
   limits?: Partial<Limits> | undefined;
   log?: Log | undefined;
   clock?: Clock | undefined;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
 }
 
 /** A server behind the gateway: connected on demand, and away at times. */

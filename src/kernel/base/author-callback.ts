@@ -36,19 +36,6 @@ export function readSafely<T>(read: () => T, otherwise: T, onFailure: (thrown: u
   return otherwise;
 }
 
-/** The callback, whose caller fails if it throws at once. What it throws later is logged. */
-export function toStrictCallback<A extends unknown[]>(
-  callback: (...given: A) => unknown,
-  what: string,
-  log: Log,
-): (...given: A) => void {
-  const fail = logFailure(what, log);
-  return (...given) => {
-    const made = callback(...given);
-    if (made instanceof Promise) made.catch(fail);
-  };
-}
-
 function logFailure(what: string, log: Log): (error: unknown) => void {
   return (error) => log.error({ callback: what, error: toReadable(error) }, 'callback.failed');
 }

@@ -185,10 +185,10 @@ class LoginVisit {
 
   #failed({ server, principal }: OpenLogin, thrown: unknown): void {
     const { message } = toError(thrown);
-    const { log, audit } = this.#desk.options;
+    const { log, events } = this.#desk.options;
     const who = loggedPrincipal(principal);
     log.warn({ server, principal: who, reason: message }, 'login.failed');
-    audit?.({ kind: 'login', server, principal: who, outcome: 'failed', details: { reason: message } });
+    events?.tell({ kind: 'login', server, principal: who, outcome: 'failed', details: { reason: message } });
     this.notice(502, 'The login failed', `${message}. You can open the link again.`);
   }
 

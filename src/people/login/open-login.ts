@@ -1,5 +1,5 @@
 // A login at a server that a person has to finish in a browser, and what its pages need.
-import type { RecordAudit } from '../../kernel/audit.ts';
+import type { EventHub } from '../../kernel/events/event-hub.ts';
 import type { PagesHost } from '../../kernel/target.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import type { GatewayError } from '../../kernel/base/errors.ts';
@@ -50,7 +50,7 @@ export interface LoginDeskOptions {
   host(): PagesHost;
   clock: Clock;
   log: Log;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
 }
 
 /** The logins under way, as their pages find and end them. */

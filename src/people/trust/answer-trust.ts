@@ -5,7 +5,7 @@
 //    client that the operator trusts: by key, by login, or because it is the client of a stdio entry.
 // Nothing else counts: no message of a model, no link alone, no prompt of a client that is not trusted, and never the name that a
 // client gives itself. `trust: 'all'` switches this off: then everybody who has the link or speaks the protocol is believed.
-import type { RecordAudit } from '../../kernel/audit.ts';
+import type { EventHub } from '../../kernel/events/event-hub.ts';
 import { deriveExchange } from '../../kernel/derived-exchange.ts';
 import { namesOfCaller } from '../../kernel/exchange.ts';
 import type { AnswerWay, Ask, ClientView, Exchange } from '../../kernel/exchange.ts';
@@ -53,7 +53,7 @@ interface AnswerTrustOptions {
   identifyPerson?: IdentifyPerson | undefined;
   /** By which callers who are identified log in at the page. */
   pageLogin?: PageLogin | undefined;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   log: Log;
 }
 
@@ -131,7 +131,7 @@ export class AnswerTrust {
 
   /** The receipt: who said what about what was shown. That of an approval is recorded by the step that asked. */
   record(ask: Ask, exchange: Exchange, answer: JsonObject | Error, { way, who }: AnswerOrigin): AnswerProof {
-    const { audit, log } = this.#options;
+    const { events, log } = this.#options;
     const { id, client, server, method, params } = exchange;
     const outcome = outcomeOf(answer);
     const by = who ?? this.#voucherOf(client) ?? 'nobody vouched for it';
@@ -140,7 +140,7 @@ export class AnswerTrust {
     const name = typeof params.name === 'string' ? params.name : undefined;
     if (ask.ofGateway !== true) {
       const principal = loggedPrincipal(client.principal);
-      audit?.({
+      events?.tell({
         kind: 'approval',
         exchange: id,
         principal,

@@ -5,7 +5,7 @@ import { DefinitionChecks } from '../../../gateway/features/list-checks/definiti
 import { toPinPolicy } from '../../../gateway/features/pins/pin-policy.ts';
 import { addressText } from '../../../mcp/connect/address-text.ts';
 import type { CommandAddress, UrlAddress } from '../../../mcp/connect/address.ts';
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
 import type { WrapCommand } from '../../args/serving-commands.ts';
@@ -17,10 +17,10 @@ const RELATIVE = /^\.{1,2}([\\/]|$)|\.([cm]?[jt]sx?|py|sh|rb|php|jar)$/;
 
 export function createWrapChecks(
   { server, log, pins = isNamed(server) ? 'destructive' : 'off' }: WrapCommand,
-  { name, audit }: { name: string; audit: RecordAudit | undefined },
+  { name, events }: { name: string; events: EventHub | undefined },
 ): DefinitionChecks {
   const policy = toPinPolicy(pins);
-  const pinned = { gateway: 'wrap', isByAddress: true, stateFolder: ownStateFolder(), clock: systemClock, audit };
+  const pinned = { gateway: 'wrap', isByAddress: true, stateFolder: ownStateFolder(), clock: systemClock, events };
   const whose = { ...pinned, address: identityOf(server), command: 'command' in server ? server : undefined };
   return new DefinitionChecks({
     server: name,

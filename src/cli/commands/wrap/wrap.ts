@@ -1,9 +1,10 @@
 // `parley wrap`: serves one server, whatever revision it speaks, on stdio for a client that starts this process, or on a port.
 import { acceptStdio } from '../../../mcp/listen/stdio.ts';
-import { AuditLayer } from '../../../gateway/features/audit/audit-layer.ts';
+import { AuditWatcher } from '../../../gateway/features/audit/audit-watcher.ts';
 import { createServeContext } from '../../../mcp/eras/serve/serve-context.ts';
 import { HumanChannel } from '../../../people/human-channel.ts';
 import type { HumanChannelOptions } from '../../../people/human-channel.ts';
+import { EventsLayer } from '../../../gateway/events-layer.ts';
 import { createPipeline } from '../../../gateway/pipeline.ts';
 import type { CommandAddress, UrlAddress } from '../../../mcp/connect/address.ts';
 import { stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.ts';
@@ -11,8 +12,8 @@ import { loginAddress } from '../../../mcp/connect/accounts/login-address.ts';
 import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts';
 import { commandExists } from '../../../mcp/connect/sandbox/find-on-path.ts';
 import { UpstreamTarget } from '../../../gateway/servers/upstream-target.ts';
-import type { RecordAudit } from '../../../kernel/audit.ts';
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
+import { EventHub } from '../../../kernel/events/event-hub.ts';
 import { ObservedLayer } from '../../../kernel/target.ts';
 import type { Layer, Handle } from '../../../kernel/target.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
@@ -66,13 +67,13 @@ async function wrapServer(command: WrapCommand, { print, id }: RunContext): Prom
   const kept = port === undefined ? {} : { stateFolder: ownStateFolder() };
   const parts = { log, clock: systemClock, sealer: createSealer(keysFrom(kept, log)), id, ...kept };
   const name = deriveServerName(server);
-  const asking = new HumanChannel(personOf(command, name), parts);
+  const { events, audit, observed } = watchCalls(command, name, log);
+  const asking = new HumanChannel(personOf(command, name), { ...parts, events });
   // Connections that open before the first client comes are the ones most clients will share.
   const assisted = () => asking.assisted;
   const asked = createWrapLogin(name, server, { print, log });
-  const audit = command.isRecorded ? openOwnAudit({ log }) : undefined;
   const ours = { client: { name: 'mcp-parley', version: version() }, log, assisted, id, login: asked.login };
-  const definitions = createWrapChecks(command, { name, audit: audit?.record });
+  const definitions = createWrapChecks(command, { name, events });
   const target = new UpstreamTarget({ name, address, revision, definitions, ...ours });
   let onWelcome = (): void => {};
   const welcomed = new Promise<void>((resolve) => (onWelcome = resolve));
@@ -81,9 +82,9 @@ async function wrapServer(command: WrapCommand, { print, id }: RunContext): Prom
   const observe = command.logCalls ? await createCallLogLayer(name) : undefined;
   const steps = command.steps.length > 0 ? await openSteps(command.steps, { name, target: wrapped, log }) : undefined;
   const flows = steps?.flows;
-  const layers = { audit: audit && toAuditLayer(name, audit.record), observe, questions: asking.layer, flows };
+  const layers = { events: observed, observe, questions: asking.layer, flows };
   const pipeline = createPipeline(steps?.target ?? wrapped, layers);
-  const front = createServeContext(pipeline, { ...parts, audit: audit?.record });
+  const front = createServeContext(pipeline, parts, events);
   let atPort: WrappedPort | undefined;
   const served: ServeTarget = {
     stdio: () => acceptStdio(front),
@@ -110,6 +111,15 @@ async function wrapServer(command: WrapCommand, { print, id }: RunContext): Prom
     ? serveStdio(served, print)
     : onPort(command, { served, wrapped, target, opened: () => atPort!, onWelcome }, print));
   return wrapped.hasFailed ? 1 : status;
+}
+
+/** The events of this gateway, and the log of calls, which watches them. */
+function watchCalls({ isRecorded }: WrapCommand, server: string, log: Log) {
+  const events = new EventHub({ log });
+  const audit = isRecorded ? openOwnAudit({ log }) : undefined;
+  if (audit) events.watch(new AuditWatcher(audit));
+  const observed: Layer = (next) => new EventsLayer(next, events, server);
+  return { events, audit, observed };
 }
 
 /** Loaded only if there are steps: on stdio, every file that is not loaded makes the first answer earlier. */
@@ -197,10 +207,6 @@ async function createCallLogLayer(name: string): Promise<Layer> {
     return lines.record(exchange, work, { resultOf: (result) => result, serverOf: () => name });
   };
   return (next) => new ObservedLayer(next, around);
-}
-
-function toAuditLayer(server: string, record: RecordAudit): Layer {
-  return (next) => new AuditLayer(next, { record, clock: systemClock, server });
 }
 
 function isThere(server: CommandAddress | UrlAddress): boolean {

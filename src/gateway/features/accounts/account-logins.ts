@@ -1,7 +1,7 @@
 // The logins of the gateway and of its users at servers, and who is asked for one. Without a way to tell users apart, any caller may log
 // in, for all; so may a caller with the token of the gateway, as the user who runs it. Where users are identified, a login that all of them share
 // is not for any of them to do: it is the operator's (`parley login`); a login of their own is theirs.
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import type { Exchange } from '../../../kernel/exchange.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { HttpHandler } from '../../../kernel/base/http.ts';
@@ -26,11 +26,11 @@ interface AccountLoginsOptions {
 export class AccountLogins {
   readonly #options: AccountLoginsOptions;
   readonly #desk: LoginDesk;
-  readonly #audit: RecordAudit | undefined;
+  readonly #events: EventHub | undefined;
 
   constructor(options: AccountLoginsOptions, around: LoginDeskOptions) {
     this.#options = options;
-    this.#audit = around.audit;
+    this.#events = around.events;
     this.#desk = new LoginDesk(around);
   }
 
@@ -60,7 +60,7 @@ export class AccountLogins {
     if (account && url && auth?.grant === 'token_exchange')
       return { login: createExchangedLogin({ name, url, login: auth, account }) };
     if (account && url && credentials) return { login: givenCredentials(account, { name, url, credentials }) };
-    const login = loginTo(name, address, { loginFor, account, audit: this.#audit });
+    const login = loginTo(name, address, { loginFor, account, events: this.#events });
     return { login, logIn: login && this.#askerFor(name, address, { login, isOwn: account !== undefined }) };
   }
 

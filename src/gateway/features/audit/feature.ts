@@ -1,7 +1,8 @@
-// Records every call with its outcome. Outermost, so that it sees what clients get.
+// Records every call with its outcome, and what else is worth proving.
 import type { RecordAudit } from '../../../kernel/audit.ts';
 import { defineFeature } from '../feature.ts';
-import { AuditLayer } from './audit-layer.ts';
+import { AuditWatcher } from './audit-watcher.ts';
+import { toSafeArguments } from './safe-arguments.ts';
 
 export interface AuditFeatureOptions {
   /** Takes what is worth proving: calls, approvals, refusals, logins. Default: nothing is recorded. */
@@ -12,6 +13,9 @@ export interface AuditFeatureOptions {
 
 export const audit = defineFeature<AuditFeatureOptions>({
   name: 'audit',
-  create: ({ audit: record, auditArguments: showArguments }, { clock }) =>
-    record && { layer: (next) => new AuditLayer(next, { record, clock, showArguments }) },
+  create({ audit: record, auditArguments }, { events, log }) {
+    const showArguments = auditArguments && toSafeArguments(auditArguments, log);
+    if (record) events.watch(new AuditWatcher({ record, showArguments }));
+    return undefined;
+  },
 });

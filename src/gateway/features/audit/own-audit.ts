@@ -8,7 +8,7 @@ import type { Limits } from '../../../kernel/base/limits.ts';
 import type { AuditConfig } from './config.ts';
 import type { AuditFeatureOptions } from './feature.ts';
 import type { Log } from '../../../kernel/base/log.ts';
-import { toShape } from './audit-layer.ts';
+import { toShape } from './argument-shape.ts';
 import { secrets } from '../../../kernel/secrets/secrets.ts';
 
 const MAX_LOGGED = 4096;

@@ -266,7 +266,7 @@ function recordAtEnd(exchange: Exchange, played: Exchange, ending: Promise<Resul
     exchange.decision ??= played.decision;
   });
   ended.catch(() => {}); // the session says it
-  if (exchange.audited) exchange.audited.ending = ended;
+  if (exchange.observed) exchange.observed.ending = ended;
 }
 
 function toStart(params: JsonObject, what: unknown): SessionStart | undefined {

@@ -21,7 +21,7 @@ export interface PinSettings {
 
 export const pins = defineFeature<PinsFeatureOptions>({
   name: 'pins',
-  create({ pins: given, stateFolder, name = 'mcp-parley', pairedAs: gateway = name }, { audit, clock }) {
+  create({ pins: given, stateFolder, name = 'mcp-parley', pairedAs: gateway = name }, { events, clock }) {
     let forAll = given;
     const policyOf = ({ settings, isPerUser }: Omit<OpenedServer, 'held'>) => {
       const option = (settings as PinSettings).pins ?? forAll;
@@ -32,7 +32,7 @@ export const pins = defineFeature<PinsFeatureOptions>({
         const { address, isPerUser } = server;
         const policy = policyOf(server);
         const command = isCommandAddress(address) ? address : undefined;
-        const whose = { gateway, address: addressText(address), command, isPerUser, stateFolder, clock, audit };
+        const whose = { gateway, address: addressText(address), command, isPerUser, stateFolder, clock, events };
         return (
           policy &&
           (async (around) => new (await import('./pinned-lists.ts')).PinnedLists({ ...whose, ...around, policy }))

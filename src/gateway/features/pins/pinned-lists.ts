@@ -3,7 +3,7 @@
 // 2. Differences are logged and recorded once, and stay in the reports until somebody accepts them.
 // 3. An accept by `parley pins` is noticed while something waits for it, and at the next use of it.
 // 4. If the file cannot be used, pins last as long as the process.
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';
@@ -54,7 +54,7 @@ export interface PinnedListsOptions {
   stateFolder: string | undefined;
   log: Log;
   clock: Clock;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   /** Every user has an account there, and may see other tools. */
   isPerUser?: boolean | undefined;
   /** Called when something was accepted. */
@@ -324,20 +324,20 @@ export class PinnedLists implements HeldDefinitions {
   }
 
   #report(event: string, pin: Pin, more: JsonObject, form = waitingForms(pin).at(-1)): void {
-    const { server, log, audit } = this.#options;
+    const { server, log, events } = this.#options;
     const { area, name, like } = pin;
     const shown = visible(shorten(name));
     const details = { area, ...(like !== undefined && { like: visible(shorten(like)) }), ...more };
     const before = replacedForm(pin);
     const digests = { ...(before && { before: before.digest }), ...(form && { digest: form.digest }) };
-    audit?.({ kind: 'definition', server, name: shown, outcome: event, details: { ...details, ...digests } });
+    events?.tell({ kind: 'definition', server, name: shown, outcome: event, details: { ...details, ...digests } });
     log.warn({ server, name: shown, ...details }, `definition.${event}`);
   }
 
   #tellIdentity({ info: before }: PinRecord, now: { info: string; isMoved: boolean; program?: string[] }): void {
-    const { server, log, audit } = this.#options;
+    const { server, log, events } = this.#options;
     const details = { ...(before !== undefined && { before: visible(before) }), ...now, info: visible(now.info) };
-    audit?.({ kind: 'definition', server, outcome: 'identity', details });
+    events?.tell({ kind: 'definition', server, outcome: 'identity', details });
     log.warn({ server, ...details }, 'definition.identity');
   }
 }

@@ -272,7 +272,7 @@ async function goOnAfter(noting: Promise<void>, next: Next): Promise<Outcome> {
 function resolved({ origin }: Use, exchange: StepExchange): void {
   if (!origin) return;
   exchange.server = origin.server;
-  if (exchange.audited) exchange.audited.name = origin.name;
+  if (exchange.observed) exchange.observed.name = origin.name;
 }
 
 /** What was judged for one caller is kept for no other. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AuditedCall } from '../../../kernel/audit.ts';
+import type { CallNotes } from '../../../kernel/events/call-notes.ts';
 import type { Ask } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { ProtocolError } from '../../../kernel/base/errors.ts';
@@ -15,7 +15,7 @@ const texts = (...all: string[]): JsonObject => ({ content: all.map((text) => ({
 
 class Call extends FakeExchange {
   readonly asked: Ask[] = [];
-  readonly audited: AuditedCall = {};
+  readonly observed = {} as CallNotes;
   readonly #answer: JsonObject;
 
   constructor(method: string, params: JsonObject, answer: JsonObject) {
@@ -41,7 +41,7 @@ async function screened(
   });
   const exchange = new Call(method, method === 'tools/call' ? { name: 'search' } : { uri: 'note://1' }, answer);
   const passed = await call(exchange).catch((error: Error) => error);
-  return { passed, asked: exchange.asked, findings: exchange.audited.findings };
+  return { passed, asked: exchange.asked, findings: exchange.observed.findings };
 }
 
 it.each([

@@ -125,7 +125,7 @@ class Screening {
     if (found.size === 0) return undefined;
     const isHeld = suspects.length > 0;
     const findings = [...found];
-    if (exchange.audited) exchange.audited.findings = findings;
+    if (exchange.observed) exchange.observed.findings = findings;
     const { name, server } = context;
     exchange.gatewayLog.warn({ exchange: exchange.id, name, server, findings, isHeld }, 'result.flagged');
     return isHeld ? reviewByPerson({ ...context, findings, parts: suspects }, exchange, this.#limit) : undefined;

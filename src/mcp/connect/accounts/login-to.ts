@@ -1,6 +1,6 @@
 // The login at a server, of the gateway or of one of its users: by a person, whose tokens are kept by the program or else in memory; by exchanging the
 // token with which the user called; or by headers that the program gives.
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import type { Identity } from '../../../kernel/exchange.ts';
 import { isAnonymous } from '../../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -20,20 +20,20 @@ export interface LoginTarget {
   login: LoginOptions | undefined;
   /** The principal whose login it is, if every user has one. */
   account?: string | undefined;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
 }
 
 interface LoginToOptions {
   loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
   account?: Account | undefined;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
 }
 
 export function loginTo(name: string, address: Address, options: LoginToOptions): ServerLogin | undefined {
-  const { loginFor, account, audit } = options;
+  const { loginFor, account, events } = options;
   const { url, auth: login } = loginAddress(address) ?? {};
   if (url === undefined || login?.grant === 'token_exchange') return undefined;
-  const target: LoginTarget = { name, url, login, audit };
+  const target: LoginTarget = { name, url, login, events };
   if (account === undefined)
     return loginFor?.(target) ?? (login && createServerLogin({ ...target, store: createMemoryLogins() }));
   const own = { ...target, account: account.principal };

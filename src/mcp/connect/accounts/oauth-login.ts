@@ -242,9 +242,9 @@ export class OAuthLogin implements ServerLogin {
 
   /** In the audit log. */
   #tell(outcome: string, reason?: string): void {
-    const { audit, name: server, account } = this.#options;
+    const { events, name: server, account } = this.#options;
     const principal = account === undefined ? undefined : loggedPrincipal(account);
-    audit?.({ kind: 'login', server, principal, outcome, details: { issuer: this.#record?.issuer, reason } });
+    events?.tell({ kind: 'login', server, principal, outcome, details: { issuer: this.#record?.issuer, reason } });
   }
 
   async #discover(): Promise<LoginAuthority> {

@@ -1,5 +1,5 @@
 // The login of the gateway (or of `connect`) at one server, as its HTTP connections see it.
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { GuardedFetch } from '../../../kernel/net/guarded-fetch.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
@@ -57,7 +57,7 @@ export interface ServerLoginOptions {
   interact?: ((login: ServerLogin, signal?: AbortSignal) => Promise<void>) | undefined;
   clock?: Clock | undefined;
   log?: Log | undefined;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   /** Tests pass their own. */
   fetch?: GuardedFetch | undefined;
 }

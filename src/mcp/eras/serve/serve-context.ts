@@ -1,7 +1,7 @@
 // What every dialect needs to serve the clients of one target. One per listening server, shared by all its connections.
 import type { RecordAudit } from '../../../kernel/audit.ts';
+import { EventHub } from '../../../kernel/events/event-hub.ts';
 import type { Target } from '../../../kernel/target.ts';
-import { toSafeCallback } from '../../../kernel/base/author-callback.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
@@ -28,14 +28,14 @@ export interface ServeContext {
   readonly limits: Limits;
   readonly log: Log;
   readonly clock: Clock;
-  /** Records what the gateway lets happen, and what not. */
-  readonly audit?: RecordAudit | undefined;
+  /** Hears of what the gateway does not let happen. */
+  readonly hub: EventHub;
   readonly sealer: Sealer;
   /** Holds state that outlives the process. */
   readonly stateFolder?: string | undefined;
   readonly parked: ParkedCalls;
   /** Creates the event store of a session. Default: in memory. */
-  readonly events?: (() => EventStore) | undefined;
+  readonly eventStore?: (() => EventStore) | undefined;
   /** The gateway's id: a request that carries it has been here before. */
   readonly id?: string | undefined;
   /** Open listen streams of all connections. */
@@ -81,7 +81,8 @@ export interface StoredEvent {
   text: string;
 }
 
-export function createServeContext(target: Target, options: ServeContextOptions = {}): ServeContext {
+/** `hub`: that of a gateway. Default: only `audit` listens. */
+export function createServeContext(target: Target, options: ServeContextOptions = {}, hub?: EventHub): ServeContext {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const clock = options.clock ?? systemClock;
   const log = toSafeLog(options.log);
@@ -93,15 +94,21 @@ export function createServeContext(target: Target, options: ServeContextOptions 
     handshake: revisions.some(hasSessions),
     limits,
     id: options.id,
-    events: options.events,
+    eventStore: options.events,
     log,
     clock,
-    audit: options.audit && toSafeCallback(options.audit, 'audit', log),
+    hub: hub ?? hubFor(options.audit, log, clock),
     sealer: options.sealer ?? createSealer(keysFrom(options, log)),
     stateFolder: options.stateFolder,
     parked: createParkedCalls(limits, clock),
     listens: new FairShares(limits.maxListens),
   };
+}
+
+function hubFor(audit: RecordAudit | undefined, log: Log, clock: Clock): EventHub {
+  const hub = new EventHub({ log, clock });
+  if (audit) hub.watch({ what: 'audit', event: audit });
+  return hub;
 }
 
 function checkRevisions(revisions: readonly string[]): readonly string[] {

@@ -40,7 +40,7 @@ export abstract class ServedExchange extends Cancellation implements Exchange {
   readonly trace: TraceContext | undefined;
   client: ClientView;
   server: string | undefined;
-  audited: Exchange['audited'];
+  observed: Exchange['observed'];
   task: Exchange['task'];
   outlet: Outlet;
   #id: string | undefined;

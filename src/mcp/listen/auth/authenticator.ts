@@ -158,12 +158,12 @@ export class Authenticator {
 
   async #openFront(endpoint: string): Promise<Front> {
     const { front, scopes = [], toolScopes = {}, adminScope = DEFAULT_ADMIN_SCOPE } = this.#auth;
-    const { clock, log, audit, loadFrontPages } = this.#context;
+    const { clock, log, events, loadFrontPages } = this.#context;
     if (!front || !loadFrontPages) throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason: 'not here' });
     const { createFront } = await import('./front/front.ts');
     // Nobody becomes an operator by logging in.
     const all = [...new Set([...scopes, ...Object.values(toolScopes).flat()])].filter((one) => one !== adminScope);
-    const made = await createFront(front, { clock, log, audit, endpoint, scopes: all, pages: loadFrontPages });
+    const made = await createFront(front, { clock, log, events, endpoint, scopes: all, pages: loadFrontPages });
     const { issuer } = made;
     const fetch: IssuerFetch = async (url) =>
       url.endsWith('/jwks') ? { keys: made.jwks.keys } : { issuer, jwks_uri: `${issuer}/jwks` };
@@ -185,7 +185,7 @@ export class Authenticator {
 
   #allow(identity: Identity, resource: string | undefined): Identity {
     if (missingScopes(identity, this.#scopes).length === 0) {
-      if (this.#context.audit && !this.#known.has(identity)) this.#tellNew(identity);
+      if (this.#context.events?.hasListeners && !this.#known.has(identity)) this.#tellNew(identity);
       return identity;
     }
     throw insufficientScope(this.#scopes, this.#metadataOf(resource));
@@ -198,7 +198,7 @@ export class Authenticator {
     const who = JSON.stringify([principal, key]);
     if (this.#callers.get(who)) return;
     this.#callers.set(who, true);
-    this.#context.audit?.({ kind: 'login', principal, outcome: 'ok', details: { key, issuer } });
+    this.#context.events?.prove({ kind: 'login', principal, outcome: 'ok', details: { key, issuer } });
   }
 
   #refusal(reason: string, resource: string | undefined, parts: ChallengeParts = {}) {

@@ -1,5 +1,5 @@
 // What a login needs from the gateway around it.
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import type { LoadFrontPages } from '../../../kernel/login-pages.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Log } from '../../../kernel/base/log.ts';
@@ -12,7 +12,7 @@ type NeededScopes = (tool: string) => readonly string[];
 export interface LoginContext {
   clock: Clock;
   log: Log;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   /** What gateways share. Default: in memory, for this one alone. */
   state?: State | undefined;
   neededScopes?: NeededScopes | undefined;

@@ -5,7 +5,7 @@
 // 3. There is one place to log in: of two issuers, one could have the code of the other sent to itself.
 // 4. A cookie counts if there is one of its name: other hosts and ports can add theirs. On https they cannot (`__Host-`).
 // 5. A person who is logged in is a principal as callers are, and may do at a page what that caller may, for some hours.
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import type { LoadFrontPages, PageLogin, PageLoginVisit } from '../../../kernel/login-pages.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
@@ -25,7 +25,7 @@ import type { PersonAttempt, PersonClaims, PersonLogin } from './front/person-lo
 interface PageLoginContext {
   clock: Clock;
   log: Log;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   sealer: Sealer;
   pages: LoadFrontPages;
   /** The URL of the pages; undefined if browsers cannot reach them. */
@@ -128,7 +128,7 @@ class OpenIdPageLogin implements PageLogin {
     if (principal === undefined) return;
     this.#loggedOut.set(this.#cookieOf(request, 'visitor')!, true);
     await this.#setCookie(response, 'visitor', undefined);
-    this.#context.audit?.({ kind: 'login', principal, outcome: 'ended', details: { way: 'page' } });
+    this.#context.events?.prove({ kind: 'login', principal, outcome: 'ended', details: { way: 'page' } });
   }
 
   /** Whether this browser comes back from the login that it began here last. */
@@ -137,13 +137,13 @@ class OpenIdPageLogin implements PageLogin {
   }
 
   async comeBack(request: HttpRequest, response: HttpResponse): Promise<void> {
-    const { clock, pages, audit } = this.#context;
+    const { clock, pages, events } = this.#context;
     await this.#guarded(response, async () => {
       const visit = this.#visitOf(request);
       if (request.method !== 'GET' || !visit) return (await pages()).gone(response);
       const { sub } = await this.#finish(request, visit);
       const principal = `${this.#place.issuer}#${sub}`;
-      audit?.({ kind: 'login', principal, outcome: 'ok', details: { way: 'page' } });
+      events?.prove({ kind: 'login', principal, outcome: 'ok', details: { way: 'page' } });
       const visitor: Visitor = { principal, until: clock.now() + VISITOR_S * 1000 };
       await this.#setCookie(response, 'visitor', visitor);
       (await pages()).goOn(response, (await this.#base()) + visit.back);
@@ -215,14 +215,14 @@ class OpenIdPageLogin implements PageLogin {
   }
 
   async #guarded(response: HttpResponse, go: () => Promise<void>): Promise<void> {
-    const { log, pages, audit } = this.#context;
+    const { log, pages, events } = this.#context;
     try {
       await go();
     } catch (error) {
       const { person, reason } = error as { person?: string; reason?: string };
       log.warn(person === undefined ? { error } : { person, reason }, 'page.login-failed');
       if (person === undefined) return (await pages()).gone(response);
-      audit?.({ kind: 'refusal', principal: person, outcome: 'PERSON_REFUSED', details: { reason } });
+      events?.prove({ kind: 'refusal', principal: person, outcome: 'PERSON_REFUSED', details: { reason } });
       (await pages()).refused(response);
     }
   }

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Identity } from '../../../kernel/exchange.ts';
 import { toErrorMessage } from '../../../kernel/message.ts';
 import type { RequestId } from '../../../kernel/message.ts';
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import { callSafely, readSafely } from '../../../kernel/base/author-callback.ts';
 import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
@@ -15,7 +15,7 @@ import { plainError } from '../../eras/plain-error.ts';
 import { answerJson, retryAfter } from './http-post.ts';
 
 interface RefusalContext {
-  audit?: RecordAudit | undefined;
+  hub?: EventHub | undefined;
   log: Log;
 }
 
@@ -29,18 +29,18 @@ export function refuseRequest(
   id?: RequestId | null,
 ): void {
   const readable = toReadable(thrown);
-  recordRefusal(context.audit, readable, request);
+  recordRefusal(context.hub, readable, request);
   answerThrown(context, response, readable, id);
 }
 
 /** Notes where the request came from and what it wanted, but nothing that the caller sent as a proof. */
-function recordRefusal(audit: RecordAudit | undefined, thrown: unknown, request: RefusedRequest): void {
-  if (!audit || !(thrown instanceof GatewayError)) return;
+function recordRefusal(hub: EventHub | undefined, thrown: unknown, request: RefusedRequest): void {
+  if (!hub?.hasListeners || !(thrown instanceof GatewayError)) return;
   const { code, row, details } = thrown;
   if (row.status !== 401 && row.status !== 403) return;
   const { reason, scope } = details;
   const from = addressOf(request);
-  audit({
+  hub.tell({
     kind: 'refusal',
     method: request.method,
     name: (request.url ?? '').split('?', 1)[0],
@@ -101,12 +101,12 @@ function challengeOf({ code, details: { challenge, nonce } }: GatewayError): Rec
 
 /** Refuses an upgrade because of what was thrown. */
 export function refuseUpgradeFor(
-  { audit, log }: RefusalContext,
+  { hub, log }: RefusalContext,
   { request, socket }: { request: RefusedRequest; socket: Duplex },
   error: unknown,
 ): void {
   const thrown = toReadable(error);
-  recordRefusal(audit, thrown, request);
+  recordRefusal(hub, thrown, request);
   if (!(thrown instanceof GatewayError)) {
     log.error({ cause: thrown }, 'upgrade.failed');
     return refuseUpgrade(socket, '500 Internal Server Error');

@@ -75,7 +75,7 @@ export class HttpSession {
     this.from = { ...(options.from ?? { transport: 'http' }), session: id };
     this.lastSeen = ticksOf(context.clock);
     const holder = `session:${owner ?? id}`;
-    const kept = context.events ? undefined : createMemoryEventStore(context.limits, holder);
+    const kept = context.eventStore ? undefined : createMemoryEventStore(context.limits, holder);
     this.#store = kept ?? openEvents(context);
     this.#dropEvents = () => kept?.clear();
     this.#waiting = new OutgoingQueue(context, holder);

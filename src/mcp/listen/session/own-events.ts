@@ -4,7 +4,7 @@ import { callSafely, readSafely } from '../../../kernel/base/author-callback.ts'
 import { toReadable } from '../../../kernel/base/errors.ts';
 import type { EventStore, ServeContext, StoredEvent } from '../../eras/serve/serve-context.ts';
 
-export function openEvents({ events, log }: Pick<ServeContext, 'events' | 'log'>): EventStore {
+export function openEvents({ eventStore: events, log }: Pick<ServeContext, 'eventStore' | 'log'>): EventStore {
   const fail = (thrown: unknown): void =>
     log.error({ callback: 'events', error: toReadable(thrown) }, 'callback.failed');
   const store = readSafely(() => events!(), undefined, fail);

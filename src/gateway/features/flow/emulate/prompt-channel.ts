@@ -56,14 +56,14 @@ export function emulatedExchange(
   session: EmulatedSession,
   watcher: Watcher | undefined,
 ): Exchange {
-  const { id, client, trace, logLevel, wantsProgress, ownTool, audited } = origin;
+  const { id, client, trace, logLevel, wantsProgress, ownTool, observed } = origin;
   const request = new InternalExchange(
     CALL_TOOL,
     { name: session.options.tool, arguments: args, ...ownMeta(origin.params) },
     client,
     session.signal,
   );
-  return deriveExchange(Object.assign(request, { id, logLevel, wantsProgress, audited }), {
+  return deriveExchange(Object.assign(request, { id, logLevel, wantsProgress, observed }), {
     trace,
     ownTool,
     expectsQuestions: true,

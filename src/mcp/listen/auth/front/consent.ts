@@ -2,7 +2,7 @@
 // browser leave for the login, and only then does a `state` exist. Who comes back must be the browser that has agreed.
 import type Provider from 'oidc-provider';
 import type { Interaction } from 'oidc-provider';
-import type { RecordAudit } from '../../../../kernel/audit.ts';
+import type { EventHub } from '../../../../kernel/events/event-hub.ts';
 import type { FrontPages } from '../../../../kernel/login-pages.ts';
 import type { Clock } from '../../../../kernel/base/clock.ts';
 import { lazyCrypto, sha256 } from '../../../../kernel/crypto/lazy-crypto.ts';
@@ -21,7 +21,7 @@ interface ConsentSetup {
   sealer: Sealer;
   clock: Clock;
   log: Log;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   /** Logins that are under way, by their `state`. */
   attempts: FrontAdapter;
   /** Keeps the account, and returns its id. */
@@ -67,7 +67,7 @@ export class Consent {
   }
 
   async #guarded({ response }: NodeVisit, go: () => Promise<void>): Promise<void> {
-    const { log, pages, audit } = this.#setup;
+    const { log, pages, events } = this.#setup;
     try {
       await go();
     } catch (error) {
@@ -75,7 +75,7 @@ export class Consent {
       if (isPersons) {
         const { person, reason } = error;
         log.warn({ person, reason, option: 'auth.front.allow' }, 'front.person-refused');
-        audit?.({ kind: 'refusal', principal: person, outcome: 'PERSON_REFUSED', details: { reason } });
+        events?.prove({ kind: 'refusal', principal: person, outcome: 'PERSON_REFUSED', details: { reason } });
         pages.refused(response);
       } else {
         log.warn({ error }, 'front.login-failed');
@@ -142,7 +142,7 @@ export class Consent {
 
   /** The identity provider has sent the person back. Each attempt counts once. */
   async #comeBack({ request, response }: NodeVisit): Promise<void> {
-    const { attempts, person, pages, keep, issuer, audit } = this.#setup;
+    const { attempts, person, pages, keep, issuer, events } = this.#setup;
     const query = new URL(request.url ?? '', issuer).searchParams;
     const state = query.get('state') ?? '';
     const kept = (await attempts.find(state)) as unknown as KeptAttempt | undefined;
@@ -151,7 +151,12 @@ export class Consent {
       return pages.gone(response);
     await attempts.consume(state);
     const accountId = await keep(await person.finish(query, kept));
-    audit?.({ kind: 'login', principal: `${issuer}#${accountId}`, outcome: 'ok', details: { client: kept.clientId } });
+    events?.prove({
+      kind: 'login',
+      principal: `${issuer}#${accountId}`,
+      outcome: 'ok',
+      details: { client: kept.clientId },
+    });
     await attempts.upsert(`uid ${kept.uid}`, { ...kept, accountId } as never, ATTEMPT_S);
     response.writeHead(303, { location: `${issuer}/interaction/${kept.uid}/done`, 'cache-control': 'no-store' }).end();
   }

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type Provider from 'oidc-provider';
 import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-provider';
-import type { RecordAudit } from '../../../../kernel/audit.ts';
+import type { EventHub } from '../../../../kernel/events/event-hub.ts';
 import type { LoadFrontPages } from '../../../../kernel/login-pages.ts';
 import type { Clock } from '../../../../kernel/base/clock.ts';
 import { addressOf, networkOf } from '../../../../kernel/base/http.ts';
@@ -26,7 +26,7 @@ import type { NodeVisit } from './node-visit.ts';
 interface FrontContext {
   clock: Clock;
   log: Log;
-  audit?: RecordAudit | undefined;
+  events?: EventHub | undefined;
   pages: LoadFrontPages;
   /** The URL of /mcp. */
   endpoint: string;
@@ -116,7 +116,7 @@ export async function createFront(options: FrontOptions, context: FrontContext):
     provider,
     clock,
     log,
-    audit: context.audit,
+    events: context.events,
     issuer,
     endpoint,
     grantable: scopes,

@@ -10,7 +10,10 @@ import type { ClientView } from '../../../kernel/exchange.ts';
 import { InternalExchange } from '../../../kernel/internal-exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { Target } from '../../../kernel/target.ts';
-import { AuditLayer, toShape } from './audit-layer.ts';
+import { EventsLayer } from '../../events-layer.ts';
+import { EventHub } from '../../../kernel/events/event-hub.ts';
+import { toShape } from './argument-shape.ts';
+import { AuditWatcher } from './audit-watcher.ts';
 import { approve } from '../approve/approve.ts';
 
 const log = createLog({ level: 'silent' });
@@ -55,7 +58,9 @@ describe('a call that takes long', () => {
     const clock = standingClock();
     let answer = (_: JsonObject): void => {};
     const target = { handle: () => new Promise<JsonObject>((resolve) => (answer = resolve)) } as unknown as Target;
-    const layer = new AuditLayer(target, { record: (event) => events.push(event), clock });
+    const hub = new EventHub({ clock, log });
+    hub.watch(new AuditWatcher({ record: (event) => events.push(event) }));
+    const layer = new EventsLayer(target, hub);
     const asked = new InternalExchange('tools/call', { name: 'slow' }, CLIENT, new AbortController().signal);
     const answered = layer.handle(asked);
     clock.move(4000);

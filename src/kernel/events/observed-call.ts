@@ -1,0 +1,80 @@
+// One call of a client as those see it who watch: made at its begin, with what is found out on the way, until its end. It belongs to the hub; parts that
+// find something out about a call write it here (`exchange.observed`).
+import { loggedPrincipal } from '../base/anonymous.ts';
+import { LinkedNode } from '../containers/linked-list.ts';
+import type { Exchange } from '../exchange.ts';
+import type { JsonObject } from '../message.ts';
+import { nameIn } from '../named-thing.ts';
+import type { ResultObject } from '../raw/raw-object.ts';
+import type { Audience } from './audience.ts';
+import type { CallMoment, CallNotes, SpokenTo } from './call-notes.ts';
+
+/** Only while somebody watches; watchers must not keep it after its end, because it holds the whole exchange. */
+export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes {
+  readonly exchange: Exchange;
+  /** The params as they came: later ones may carry the server's names. */
+  readonly params: JsonObject;
+  /** By the monotonic clock, in milliseconds. */
+  readonly begun: number;
+  readonly audience: Audience;
+  readonly #onlyServer: string | undefined;
+  name: string | undefined;
+  spokenTo: SpokenTo | undefined;
+  findings: readonly string[] | undefined;
+  ending: Promise<ResultObject> | undefined;
+  /** It took long, which was told. */
+  isLong = false;
+  /** How it ended, in one word or the name of an error. */
+  outcome: string | undefined;
+  /** How long it took, or has taken so far, in milliseconds. */
+  ms: number | undefined;
+
+  /** `server`: the server of every call, if there is only one. */
+  constructor(
+    exchange: Exchange,
+    { begun, audience, server }: { begun: number; audience: Audience; server: string | undefined },
+  ) {
+    super();
+    this.exchange = exchange;
+    this.params = exchange.params;
+    this.begun = begun;
+    this.audience = audience;
+    this.#onlyServer = server;
+    this.name = undefined;
+    this.spokenTo = undefined;
+    this.findings = undefined;
+    this.ending = undefined;
+    this.outcome = undefined;
+    this.ms = undefined;
+  }
+
+  get id(): string {
+    return this.exchange.id;
+  }
+
+  get method(): string {
+    return this.exchange.method;
+  }
+
+  get server(): string | undefined {
+    return this.#onlyServer ?? this.exchange.server;
+  }
+
+  /** For logs. */
+  get principal(): string {
+    return loggedPrincipal(this.exchange.client.principal);
+  }
+
+  /** The name by which the client called it. */
+  get shownName(): string | undefined {
+    return nameIn(this.exchange.method, this.params);
+  }
+
+  get hasMoments(): boolean {
+    return this.audience.moments.length > 0;
+  }
+
+  tell(moment: CallMoment): void {
+    this.audience.moment(this, moment);
+  }
+}

@@ -12,6 +12,7 @@ import type { Turn } from './turn/turn.ts';
 import { answerSession } from './verbs/answer-session.ts';
 import { openStored } from './values/load-session.ts';
 import { undoAndRewind } from './verbs/rewind.ts';
+import { listenForChanges } from '../store/wake-ups.ts';
 
 const BATCH = 100;
 /** Delay before sessions that are still due are tried again: beyond one batch, or held by another process. */
@@ -39,7 +40,7 @@ export class Sweeper {
     if (!sessions.context.sweeps) this.#stopped = true;
     else if (sessions.context.store.durable) this.#set(sessions.context.clock.now() + POLL_MS);
     const wake = ({ dueAt }: { dueAt?: number | undefined }): void => this.#set(dueAt ?? Infinity);
-    this.#offChange = (!this.#stopped && sessions.context.store.onChange?.(wake)) || (() => {});
+    this.#offChange = this.#stopped ? () => {} : listenForChanges(sessions.context, wake);
   }
 
   /** A session was written; it may be the next one due. */

@@ -7,6 +7,7 @@ import { callerQuestions, isEnded } from '../header.ts';
 import { withOutcome } from '../session/turn/ended-record.ts';
 import type { PromptDelivery } from './prompt-delivery.ts';
 import { pause } from '../../kernel/base/timing.ts';
+import { listenForChanges } from '../store/wake-ups.ts';
 
 /** As often as a shared store is polled for due sessions. */
 const LOOK_MS = 5000;
@@ -56,10 +57,10 @@ export function watchElsewhere(sessions: Sessions, delivery: PromptDelivery): ()
       void lookAt(some.slice(0, MAX_LOOKS));
     });
   };
-  const offChange = store.onChange?.(lookSoon);
+  const offChange = listenForChanges(sessions.context, lookSoon);
   return () => {
     isStopped = true;
-    offChange?.();
+    offChange();
   };
 }
 

@@ -18,6 +18,7 @@ import type { SessionHost } from '../turn/turn-request.ts';
 import { withOutcome } from '../turn/ended-record.ts';
 import { settled } from '../turn/turn.ts';
 import type { Turn } from '../turn/turn.ts';
+import { listenForChanges } from '../../store/wake-ups.ts';
 
 /** How often the store is read once the session is due, since another process may handle it. */
 const LOOK_MS = 1000;
@@ -42,12 +43,12 @@ export class SessionWatch {
     this.#rest = rest;
     this.#header = header;
     const off = sessions.on((event) => this.#hear(event));
-    const offChange = sessions.context.store.onChange?.(({ id }) => {
+    const offChange = listenForChanges(sessions.context, ({ id }) => {
       if (id === this.#header.id && !this.#moved) void this.look();
     });
     this.#stop = () => {
       off();
-      offChange?.();
+      offChange();
     };
   }
 

@@ -1,6 +1,12 @@
 // Keeps the secrets of a configuration out of what is shown: removes them from a normalized configuration, from problems and from the log.
 // Values from the environment appear as ${NAME}; other values that are or may be secrets are hidden.
-import { disguiseArgument, disguiseUrl, isSecret, registerSecret } from '../kernel/secrets/secret-shapes.ts';
+import {
+  disguiseArgument,
+  disguiseUrl,
+  isSecret,
+  registerSecret,
+  registerUrlSecrets,
+} from '../kernel/secrets/secret-shapes.ts';
 import type { Disguise } from '../kernel/secrets/secret-shapes.ts';
 import { MASKED } from '../kernel/secrets/secrets.ts';
 import type { ConfigProblem } from './check/config-problems.ts';
@@ -8,7 +14,7 @@ import type { AuthConfig, FlowsConfig, LoginConfig, ModelConfig, ParleyConfig, S
 
 export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, string> = new Map()): ParleyConfig {
   const show = (text: string) => withReferences(text, used);
-  const { servers, keys, steps, listen, ask, roots, flows, auth } = config;
+  const { servers, keys, steps, listen, ask, roots, flows, auth, state } = config;
   const { tls } = listen;
   return {
     ...config,
@@ -17,6 +23,7 @@ export function redactConfig(config: ParleyConfig, used: ReadonlyMap<string, str
     steps: deep(steps, show) as typeof steps,
     keys: keys.map((key) => hide(key, show)),
     ...(flows && { flows: redactFlows(flows, show) }),
+    ...(state !== undefined && { state: disguiseUrl(state, toDisguise(show)) }),
     ...(roots && { roots: roots.map((root) => ({ ...root, uri: show(root.uri) })) }),
     ...(auth && { auth: redactAuth(auth, show) }),
     ...(ask?.model && { ask: { ...ask, model: redactModel(ask.model, show) } }),
@@ -155,8 +162,9 @@ export function problemsWithReferences(problems: ConfigProblem[], used: Readonly
 export function registerConfigSecrets(config: ParleyConfig | undefined, used: ReadonlyMap<string, string>): void {
   for (const [value, reference] of used) registerSecret(isStored(reference) ? 'secret' : nameIn(reference), value);
   if (!config) return;
-  const { keys, flows, auth, ask, listen } = config;
+  const { keys, flows, auth, ask, listen, state } = config;
   keepHidden({ keys, flows, auth, ask, listen }, redactConfig(config));
+  if (state !== undefined) registerUrlSecrets(state);
 }
 
 /** A file or the output of a command, which nobody uses for anything else. */

@@ -88,10 +88,10 @@ export class Fronts {
 
   /** `isMany`: for all servers or a group, not for a single server. */
   #create(members: readonly Member[], scope: { isMany: boolean; isWhole: boolean }): Front {
-    const { log, clock, sealer, instructions, name } = this.#options;
+    const { log, clock, sealer, instructions, name, state } = this.#options;
     const { info, names, layers, startMs, events } = this.#around;
     const who = { info, isNamed: name !== undefined, ...scope, instructions };
-    const routing = { ...who, names, ...this.#ids, log, clock, sealer, startMs, events };
+    const routing = { ...who, names, ...this.#ids, log, clock, sealer, startMs, events, state };
     const chain = new RoutedChain(members, this.#behind.steps, routing);
     return { chain, context: createServeContext(behindLayers(chain, layers), this.#options, events) };
   }

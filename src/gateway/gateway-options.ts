@@ -35,7 +35,7 @@ export interface GatewayOptions extends ServeContextOptions, EndpointOptions, Hu
   auth?: AuthOptions | undefined;
   /**
    * What several gateways share, from `openSharedState`. Default: each has its own, in memory. It holds which DPoP proofs were used, what
-   * callers have read (`after` in rules), and how often they have called.
+   * callers have read (`after` in rules) and how often they have called, remembered approvals, and who has logged out of the pages.
    */
   state?: State | undefined;
   /** How clients share connections, unless the server's settings say otherwise. */

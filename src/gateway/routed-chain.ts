@@ -147,6 +147,7 @@ export class RoutedChain implements Target {
       originOf: (area, name) => router.originOf(area, name),
       log: this.#options.log,
       events: this.#options.events,
+      state: this.#options.state,
       scope,
       lineage: this.#lineage,
       again: (exchange) => (this.#scope === scope ? undefined : Promise.resolve(this.handle(exchange))),

@@ -31,7 +31,7 @@ export interface PageLogin {
   /** Where callers with this principal log in; undefined if they cannot. Without a principal: the first place that there is. */
   hostFor(principal: string | undefined): string | undefined;
   /** The principal that is logged in at this browser. */
-  visitorOf(request: HttpRequest): string | undefined;
+  visitorOf(request: HttpRequest): Promise<string | undefined>;
   /** Sends the browser to the login, and from there to one of our pages. */
   begin(visit: PageLoginVisit): Promise<void>;
   /** Ends the login of this browser: its cookie is removed, and no copy of it counts. The answer is still to be written. */

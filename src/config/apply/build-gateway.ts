@@ -82,7 +82,7 @@ async function buildStep(
 
 function toOptions(config: ParleyConfig): GatewayOptions {
   const { names, limits, keys, listen } = config;
-  const { audit: _recorder, ...features } = pickKeys(FEATURE_KEYS, config);
+  const { audit: _recorder, state: _url, ...features } = pickKeys(FEATURE_KEYS, config);
   const { trustProxy, allowedHosts, allowedOrigins } = listen;
   return {
     servers: toEntries(config),

@@ -140,12 +140,14 @@ function checkFlows({ flows }: ConfigInput, { problems, missing }: CheckContext)
   problems.error(path, 'no store is named', 'Write "store": "sqlite:flows.db", or "redis://localhost".');
 }
 
-function checkRest({ publicUrl, keys }: ConfigInput, { problems, missing }: CheckContext): void {
+function checkRest({ publicUrl, keys, state }: ConfigInput, { problems, missing }: CheckContext): void {
   const isUrl = publicUrl === undefined || (URL.canParse(publicUrl) && /^https?:/.test(publicUrl));
   if (!isUrl && !missing.has(toPathId(['publicUrl']))) {
     problems.error(['publicUrl'], 'this is not an http:// or https:// URL', 'Such as https://mcp.example.com.');
   }
   const list = typeof keys === 'string' ? [keys] : (keys ?? []);
+  if (state?.startsWith('redis') && list.length === 0)
+    problems.error(['state'], 'it needs "keys", which seal what is in Redis', 'Add "keys", the same at all gateways.');
   list.forEach((key, index) => {
     const path = typeof keys === 'string' ? ['keys'] : ['keys', index];
     if (!isText(key) || key.length >= MIN_KEY_LENGTH || missing.has(toPathId(path))) return;

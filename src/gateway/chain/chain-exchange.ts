@@ -3,6 +3,7 @@
 // 2. After `silence`, nothing more is sent back.
 import type { RecordAudit } from '../../kernel/audit.ts';
 import type { EventHub } from '../../kernel/events/event-hub.ts';
+import type { State } from '../../kernel/state/state.ts';
 import { DerivedExchange, deriveExchange } from '../../kernel/derived-exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../kernel/exchange.ts';
 import type { FormAnswerOf, FormAsk, Hooks, Notification, Outcome, StepExchange } from '../../kernel/step.ts';
@@ -24,6 +25,7 @@ export interface ChainContext {
   readonly ownerOf: OwnerOf;
   readonly log: Log;
   readonly events: EventHub | undefined;
+  readonly state: State | undefined;
   /** The same for successive versions of a chain. */
   readonly lineage: string;
   /** Handles the exchange with the chain that has replaced this one; undefined if none has. */

@@ -1,6 +1,7 @@
 // Composes the steps into one function, once per method that a step names. Common mistakes in steps become errors that name the
 // step (chain-run.ts). A method without a step goes straight to the target.
 import type { EventHub } from '../../kernel/events/event-hub.ts';
+import type { State } from '../../kernel/state/state.ts';
 import type { Handle } from '../../kernel/target.ts';
 import type { Exchange } from '../../kernel/exchange.ts';
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
@@ -31,6 +32,7 @@ export interface ChainOptions {
   log?: Log | undefined;
   /** Gets what steps decide. */
   events?: EventHub | undefined;
+  state?: State | undefined;
   /** Separates what steps remember for different chains; default: unique. */
   scope?: string | undefined;
   /** The same for successive versions of a chain; default: the scope. */
@@ -60,6 +62,7 @@ class Chain implements ChainContext {
   readonly ownerOf: OwnerOf;
   readonly log: Log;
   readonly events: EventHub | undefined;
+  readonly state: State | undefined;
   readonly lineage: string;
   readonly again: ChainContext['again'];
   readonly #steps: readonly Step[];
@@ -83,6 +86,7 @@ class Chain implements ChainContext {
     this.#originOf = originOf;
     this.log = log;
     this.events = options.events;
+    this.state = options.state;
     this.#runs = [...steps, undefined].map(() => new Map());
     this.#named = new Set(steps.flatMap((step) => step.methods ?? []));
   }

@@ -1,5 +1,6 @@
 // The keys of a configuration that belong to features. What they are called is the same as in the options of createGateway, and in the settings
-// of a server; only `audit` is a recorder there, which the command line makes.
+// of a server; only `audit` and `state` are objects there, which the command line makes.
+import { stateKey } from '../../kernel/state/state-key.ts';
 import { accountKey } from './accounts/config.ts';
 import { auditKey } from './audit/config.ts';
 import { serverToolsKey } from './filter/config.ts';
@@ -8,7 +9,14 @@ import { pinsKey, serverPinsKey } from './pins/config.ts';
 import { rateKey, serverRateKey } from './rate/config.ts';
 import { rulesKey, trustAnnotationsKey } from './rules/config.ts';
 
-export const FEATURE_KEYS = { rules: rulesKey, pins: pinsKey, rate: rateKey, observe: observeKey, audit: auditKey };
+export const FEATURE_KEYS = {
+  rules: rulesKey,
+  pins: pinsKey,
+  rate: rateKey,
+  observe: observeKey,
+  audit: auditKey,
+  state: stateKey,
+};
 
 /** In the entry of a server; `live`: it takes effect without opening the server again. */
 export const SERVER_FEATURE_KEYS = {

@@ -2,6 +2,7 @@
 // owns what it names. With a single target everything passes unchanged, including cursors.
 import type { Implementation, ServerCapabilities } from '@modelcontextprotocol/client';
 import type { EventHub } from '../../kernel/events/event-hub.ts';
+import type { State } from '../../kernel/state/state.ts';
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import { asksForReceipt, isInteraction } from '../../kernel/interaction.ts';
 import { isObject } from '../../kernel/message.ts';
@@ -53,6 +54,7 @@ export interface RouterOptions {
   log: Log;
   sealer: Sealer;
   events?: EventHub | undefined;
+  state?: State | undefined;
   /** Shared by successive routers. */
   taskIds?: PublicIds | undefined;
   sessionIds?: PublicIds | undefined;

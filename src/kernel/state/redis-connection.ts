@@ -15,6 +15,8 @@ export interface RedisPlace {
   patienceMs?: number | undefined;
   /** Whether keys that expire must stay until then, too. */
   keepsExpiring?: boolean | undefined;
+  /** Called if some of what was acknowledged can be lost when the server ends suddenly, with what. */
+  onForgetful?: ((what: string) => void) | undefined;
 }
 
 export type ScriptArgument = string | number | Uint8Array;
@@ -102,8 +104,10 @@ async function loadIoredis(): Promise<{ Redis: new (url: string, options: RedisO
   }
 }
 
+const NO_AOF = 'it has no append-only file (appendonly no): when it ends suddenly, all since its last snapshot is lost';
+
 /** Redis must not evict sessions, and must support WAITAOF if it is used. */
-async function examine(client: Redis | Cluster, { waitAof, keepsExpiring }: RedisPlace): Promise<void> {
+async function examine(client: Redis | Cluster, { waitAof, keepsExpiring, onForgetful }: RedisPlace): Promise<void> {
   if (waitAof && client.isCluster) unusable('waitAof works with a single server, not with a cluster');
   const said = await client.info().catch(failed);
   const value = (name: string) => new RegExp(`^${name}:(\\S*)`, 'm').exec(said)?.[1] ?? '';
@@ -114,6 +118,7 @@ async function examine(client: Redis | Cluster, { waitAof, keepsExpiring }: Redi
       `Redis evicts ${keepsExpiring ? 'keys' : 'sessions'} when its memory is full (maxmemory-policy ${policy}); set it to noeviction`,
     );
   }
+  if (value('aof_enabled') === '0') onForgetful?.(NO_AOF);
   const version = value('redis_version');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   if (waitAof && (major < 7 || (major === 7 && minor < 2))) {

@@ -28,7 +28,9 @@ export interface RedisStateOptions {
 const PATIENCE_MS = 500;
 
 export async function createRedisState({ url, prefix = 'parley', ...rest }: RedisStateOptions): Promise<State> {
-  const connection = await connectRedis({ url, patienceMs: PATIENCE_MS, keepsExpiring: true }).catch(toBadOption);
+  const onForgetful = (what: string): void => rest.log.warn({ what }, 'state.not-durable');
+  const place = { url, patienceMs: PATIENCE_MS, keepsExpiring: true, onForgetful };
+  const connection = await connectRedis(place).catch(toBadOption);
   return new RedisState(connection, { ...rest, tag: `{${prefix}}` });
 }
 

@@ -102,8 +102,8 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
 }
 
 function pageLoginFor(auth: AuthOptions, publicUrl: string | undefined, context: LoginContext) {
-  const { clock, log, events, visitors, loadFrontPages: pages } = context;
-  return visitors && pages && createPageLogin(auth, publicUrl, { clock, log, events, pages, ...visitors });
+  const { clock, log, events, state, visitors, loadFrontPages: pages } = context;
+  return visitors && pages && createPageLogin(auth, publicUrl, { clock, log, events, state, pages, ...visitors });
 }
 
 const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'dpop'];

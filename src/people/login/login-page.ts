@@ -86,15 +86,15 @@ class LoginVisit {
   }
 
   /** Where the caller has to log in at our page first; undefined if that is done, or if there is no such login. */
-  #mustLogInAt({ principal }: OpenLogin): string | undefined {
+  async #mustLogInAt({ principal }: OpenLogin): Promise<string | undefined> {
     const { pageLogin } = this.#desk.options.host();
     const host = pageLogin?.hostFor(principal);
-    return host !== undefined && pageLogin!.visitorOf(this.#request) !== principal ? host : undefined;
+    return host !== undefined && (await pageLogin!.visitorOf(this.#request)) !== principal ? host : undefined;
   }
 
-  #show(open: OpenLogin): void {
+  async #show(open: OpenLogin): Promise<void> {
     const { id, server, user } = open;
-    const host = this.#mustLogInAt(open);
+    const host = await this.#mustLogInAt(open);
     if (host === undefined) return this.#offer(open);
     const body = html`<div class="card">
       <h1>Log in as ${user ?? ''}</h1>
@@ -132,7 +132,7 @@ class LoginVisit {
       log.warn({ server: open.server, origin: this.#request.headers.origin }, 'login.page-foreign-origin');
       return this.notice(403, 'Not possible', 'This did not come from our own page.');
     }
-    if (this.#mustLogInAt(open) !== undefined) {
+    if ((await this.#mustLogInAt(open)) !== undefined) {
       const visit = { request: this.#request, response: this.#response, back: `${LOGIN_PATH}?t=${open.id}` };
       return this.#desk.options.host().pageLogin!.begin(visit);
     }
@@ -164,7 +164,7 @@ class LoginVisit {
   }
 
   async #comeBack(open: OpenLogin): Promise<void> {
-    if (!this.#isSameBrowser(open) || this.#mustLogInAt(open) !== undefined) return this.#gone();
+    if (!this.#isSameBrowser(open) || (await this.#mustLogInAt(open)) !== undefined) return this.#gone();
     const attempt = open.attempt!;
     open.attempt = undefined; // a state counts once
     try {

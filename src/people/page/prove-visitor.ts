@@ -40,13 +40,13 @@ export async function pairBrowser(visit: PageVisit, proof: VisitorProof): Promis
   // The browser withholds our cookie from a request that another site began. It sends it once the person continues from here.
   if (token !== '' && request.headers['sec-fetch-site'] === 'cross-site')
     return reply.page(200, renderWaiting(token, words));
-  reply.page(200, renderPairing({ token, words, code: codeOf(request), login: loginFor(visit, proof) }));
+  reply.page(200, renderPairing({ token, words, code: codeOf(request), login: await loginFor(visit, proof) }));
 }
 
 /** Where the person may log in instead, and whether somebody else is logged in here. */
-function loginFor({ request, round }: PageVisit, { pageLogin }: VisitorProof): PairingView['login'] {
+async function loginFor({ request, round }: PageVisit, { pageLogin }: VisitorProof): Promise<PairingView['login']> {
   const host = pageLogin?.hostFor(round && (round.user ?? '')); // a caller without a login cannot log in there
-  return host === undefined ? undefined : { host, isOther: pageLogin!.visitorOf(request) !== undefined };
+  return host === undefined ? undefined : { host, isOther: (await pageLogin!.visitorOf(request)) !== undefined };
 }
 
 async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void> {
@@ -57,7 +57,7 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
     return reply.forged();
   }
   if (typeof form === 'string') return reply.notAForm();
-  const login = loginFor(visit, proof);
+  const login = await loginFor(visit, proof);
   if (form.get('do') === 'login' && login) {
     return proof.pageLogin!.begin({ request, response: visit.response, back: `${ASK_PATH}?t=${token}` });
   }
@@ -80,7 +80,7 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
 
 async function logOut(visit: PageVisit, pageLogin: PageLogin, csrf: unknown): Promise<void> {
   const { request, reply, sealer, words, log } = visit;
-  const visitor = pageLogin.visitorOf(request);
+  const visitor = await pageLogin.visitorOf(request);
   if (visitor === undefined) return reply.seeAgain('');
   if (!isOurForm({ sealer, handle: LOGOUT, browser: visitor }, csrf)) {
     log.warn({ visitor }, 'ask.page-forged');
@@ -99,7 +99,7 @@ export async function showOpenQuestions(
 ): Promise<void> {
   const { request, reply, words, sealer } = visit;
   const paired = (await proof.pairings()).find(request.headers.cookie);
-  const visitor = proof.pageLogin?.visitorOf(request);
+  const visitor = await proof.pageLogin?.visitorOf(request);
   const isPost = request.method === 'POST';
   if (visitor === undefined ? !paired : isPost) return pairBrowser(visit, proof);
   if (isPost) return reply.notAForm();

@@ -94,7 +94,7 @@ export class AnswerTrust {
     const { identifyPerson, pageLogin, pairings } = this.#options;
     const person = await identifyPerson?.(request);
     if (person !== undefined && mayAnswer({ user: person }, round.user)) return `login:${person}`;
-    const visitor = pageLogin?.visitorOf(request);
+    const visitor = await pageLogin?.visitorOf(request);
     if (visitor !== undefined && visitor === round.user) return `login:${visitor}`;
     const paired = (await pairings()).find(request.headers.cookie);
     return paired && mayAnswer(paired, round.user) ? `browser:${paired.name}` : undefined;

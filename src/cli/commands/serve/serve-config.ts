@@ -5,6 +5,10 @@ import type { GatewayUpdate } from '../../../config/apply/apply-config.ts';
 import { openServeAudit } from '../../../gateway/features/audit/own-audit.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
+import { openSharedState } from '../../../kernel/state/open-shared-state.ts';
+import type { State } from '../../../kernel/state/state.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import type { ParleyConfig } from '../../../config/config.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
 import { version } from '../../../kernel/version.ts';
 import type { LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
@@ -40,7 +44,7 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
     await stopUnusedPrestarted();
     return 1;
   }
-  const { built, listens } = made;
+  const { built, listens, state } = made;
   tellProblems(found, notices);
   const serving = toServing(command, found);
   const { auth } = serving;
@@ -49,7 +53,7 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const calls = command.logCalls ? [new CallLog().step] : [];
   const steps = [...calls, ...(built.options.steps ?? [])];
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
-  const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio };
+  const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state };
   const loginFor = (server: LoginTarget) => ownLogin(server, { log });
   const mine = { id: found.id, version: version(), pages, loginFor, auth };
   const person = { pairedAs: found.path, ask: { ...built.options.ask, notify: tellPerson() } };
@@ -68,7 +72,10 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   );
   const close = () => {
     following.close();
-    return Promise.all([gateway.close().finally(() => audit?.close()), stopUnusedPrestarted()]);
+    return Promise.all([
+      gateway.close().finally(() => Promise.all([audit?.close(), state?.close()])),
+      stopUnusedPrestarted(),
+    ]);
   };
   return serveAs(serving, { served: { ...toServeTarget(gateway, serving, started), close }, listens }, print);
 }
@@ -80,13 +87,25 @@ async function buildParts(
   found: ServeSetup,
   making: BuildOptions,
   print: Printer,
-): Promise<{ built: BuiltGateway; listens: Listens } | undefined> {
+): Promise<{ built: BuiltGateway; listens: Listens; state: State | undefined } | undefined> {
   try {
     if (found.config.auth?.front) await loadFrontEngine();
-    return { listens: await buildListeners(found.config), built: await buildGateway(found.config, making) };
+    const listens = await buildListeners(found.config);
+    const state = await openState(found.config, making.log);
+    try {
+      return { listens, state, built: await buildGateway(found.config, making) };
+    } catch (thrown) {
+      await state?.close();
+      throw thrown;
+    }
   } catch (thrown) {
     if (!(await printProblems(found, print, { runsSteps: found.isStillTrusted() })))
       print.problem(`${displayPath(found.path)}: ${(thrown as Error).message}`);
     return undefined;
   }
+}
+
+/** What it shares with others; undefined: nothing. */
+async function openState({ state, keys }: ParleyConfig, log: Log | undefined): Promise<State | undefined> {
+  return state === undefined ? undefined : openSharedState(state, { log, keys: keys.length > 0 ? keys : undefined });
 }

@@ -20,6 +20,8 @@ import { Deadline } from '../../chain/deadline.ts';
 import type { DeadlineOptions } from '../../chain/deadline.ts';
 import { badOption, checkOptionChoice, withDefaults } from '../../chain/step-options.ts';
 import type { JudgedTool } from './approval-rule.ts';
+import { sharedApproval } from './shared-approval.ts';
+import type { ApprovedThing } from './shared-approval.ts';
 
 /** How long a yes holds, and whether for the same arguments or for the tool with any arguments. */
 export interface Remember {
@@ -96,15 +98,29 @@ export class Approvals {
     if (known) return known;
     const given: Omit<Decision, 'refusal'> = { way: 'client' };
     const onAnswered: Ask['onAnswered'] = (way, who, shown) => void Object.assign(given, { way, who, shown });
-    const asked = this.#askPerson(tool, exchange, onAnswered).then((refusal) => {
+    const together = this.#remember && sharedApproval(exchange, this.#thingOf(origin, digest));
+    const ask = async (): Promise<string | undefined> => {
+      if (await together?.isGiven()) {
+        logDecision(tool, exchange, { way: 'remembered' });
+        return undefined;
+      }
+      const refusal = await this.#askPerson(tool, exchange, onAnswered);
       logDecision(tool, exchange, { ...given, refusal });
       if (refusal === undefined && this.#remember) {
         this.#given.set(lasting, ticksOf(this.#options.clock) + this.#remember.ms);
+        await together?.give(this.#remember.ms);
       }
       return refusal;
-    });
+    };
+    const asked = ask();
     calls.set(key, asked);
     return asked;
+  }
+
+  /** What a yes is said to; another question needs another yes. */
+  #thingOf(origin: JudgedTool['origin'], digest: string): ApprovedThing {
+    const question = JSON.stringify([this.#options.message, this.#remember]);
+    return { origin, question, digest, isForTool: this.#remember?.per === 'tool' };
   }
 
   async #askPerson(

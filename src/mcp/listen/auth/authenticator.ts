@@ -10,7 +10,7 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import { networkOf } from '../../../kernel/base/http.ts';
 import type { HttpResponse } from '../../../kernel/base/http.ts';
 import { LOGIN_TRIES } from '../../../kernel/base/limits.ts';
-import { RateLimiter, readRate } from '../../../kernel/base/rate.ts';
+import { readRate } from '../../../kernel/base/rate.ts';
 import type { IdentifyRequest } from '../identify.ts';
 import type { LoginContext } from './login-context.ts';
 import { ApiKeys } from './api-keys.ts';
@@ -18,6 +18,7 @@ import { DEFAULT_ADMIN_SCOPE } from './auth-options.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { readCredential, insufficientScope, unauthorized } from './credentials.ts';
 import type { Credential, ChallengeParts } from './credentials.ts';
+import { FailedTries } from '../../../kernel/state/failed-tries.ts';
 import { MemoryState } from '../../../kernel/state/memory-state.ts';
 import type { InvalidProof, ProofChecker } from './dpop.ts';
 import type { Front } from './front/front.ts';
@@ -54,7 +55,7 @@ export class Authenticator {
   readonly #known = new WeakSet<Identity>();
   readonly #callers = new BoundedMap<string, true>(MAX_CALLERS);
   /** Bad tokens of an address. After too many, only tokens that can be verified with the keys at hand are checked. */
-  readonly #tries: RateLimiter;
+  readonly #tries: FailedTries;
   /** What every caller needs. */
   readonly #scopes: readonly string[];
 
@@ -62,7 +63,7 @@ export class Authenticator {
     const { keys, keyFile, issuers = [], scopes = [] } = auth;
     const { clock, log } = context;
     this.#auth = auth;
-    this.#tries = new RateLimiter(readRate(LOGIN_TRIES)!, clock);
+    this.#tries = new FailedTries({ rate: readRate(LOGIN_TRIES)!, name: 'bad tokens', clock, state: context.state });
     this.#context = context;
     this.#scopes = scopes;
     this.#keys = new ApiKeys({ keys, keyFile, clock, log });

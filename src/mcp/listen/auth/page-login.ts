@@ -17,7 +17,9 @@ import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
 import { LOGIN_TRIES, MAX_LOGGED_OUT } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { cookiesNamed, toSetCookie } from '../../../kernel/net/browser-request.ts';
-import { RateLimiter, readRate } from '../../../kernel/base/rate.ts';
+import { readRate } from '../../../kernel/base/rate.ts';
+import { FailedTries } from '../../../kernel/state/failed-tries.ts';
+import type { State } from '../../../kernel/state/state.ts';
 import { FRONT_PATH } from './auth-options.ts';
 import type { AuthOptions, FrontOptions } from './auth-options.ts';
 import type { PersonAttempt, PersonClaims, PersonLogin } from './front/person-login.ts';
@@ -27,6 +29,8 @@ interface PageLoginContext {
   log: Log;
   events?: EventHub | undefined;
   sealer: Sealer;
+  /** What gateways share; undefined: nothing. */
+  state?: State | undefined;
   pages: LoadFrontPages;
   /** The URL of the pages; undefined if browsers cannot reach them. */
   base: () => Promise<string | undefined>;
@@ -85,9 +89,9 @@ class OpenIdPageLogin implements PageLogin {
   /** Cookies of gateways on one host have several names, and count at one of them. */
   readonly #self: string;
   readonly #isSecure: boolean;
-  readonly #tries: RateLimiter;
+  readonly #tries: FailedTries;
   /** Cookies that count no more. */
-  readonly #loggedOut = new BoundedMap<string, true>(MAX_LOGGED_OUT);
+  readonly #loggedOut: EndedCookies;
   #person: Promise<PersonLogin> | undefined;
 
   constructor(place: LoginPlace, publicUrl: string | undefined, context: PageLoginContext) {
@@ -95,7 +99,9 @@ class OpenIdPageLogin implements PageLogin {
     this.#context = context;
     this.#self = JSON.stringify([publicUrl, place.options.issuer, place.options.clientId]);
     this.#isSecure = publicUrl?.startsWith('https:') === true;
-    this.#tries = new RateLimiter(readRate(LOGIN_TRIES)!, context.clock);
+    const { clock, state } = context;
+    this.#tries = new FailedTries({ rate: readRate(LOGIN_TRIES)!, name: 'logins at pages', clock, state });
+    this.#loggedOut = new EndedCookies(state);
   }
 
   hostFor(principal: string | undefined): string | undefined {
@@ -103,10 +109,10 @@ class OpenIdPageLogin implements PageLogin {
     return principal === undefined || principal.startsWith(`${issuer}#`) ? new URL(options.issuer).host : undefined;
   }
 
-  visitorOf(request: HttpRequest): string | undefined {
+  async visitorOf(request: HttpRequest): Promise<string | undefined> {
     const sent = this.#cookieOf(request, 'visitor');
-    if (sent === undefined || this.#loggedOut.peek(sent)) return undefined;
-    return (this.#open(sent, 'visitor') as Visitor | undefined)?.principal;
+    const visitor = sent === undefined ? undefined : (this.#open(sent, 'visitor') as Visitor | undefined);
+    return visitor && !(await this.#loggedOut.has(sent!)) ? visitor.principal : undefined;
   }
 
   async begin({ request, response, back }: PageLoginVisit): Promise<void> {
@@ -115,7 +121,7 @@ class OpenIdPageLogin implements PageLogin {
       const person = await this.#loadPerson();
       const attempt = person.newAttempt();
       // The one who is logged in here already is not the one who is asked.
-      const prompt = this.visitorOf(request) === undefined ? undefined : 'login';
+      const prompt = (await this.visitorOf(request)) === undefined ? undefined : 'login';
       const page = await person.pageFor(attempt, prompt);
       const visit: SealedVisit = { ...attempt, back, until: clock.now() + ATTEMPT_S * 1000 };
       await this.#setCookie(response, 'visit', visit);
@@ -124,9 +130,9 @@ class OpenIdPageLogin implements PageLogin {
   }
 
   async logOut({ request, response }: Pick<PageLoginVisit, 'request' | 'response'>): Promise<void> {
-    const principal = this.visitorOf(request);
+    const principal = await this.visitorOf(request);
     if (principal === undefined) return;
-    this.#loggedOut.set(this.#cookieOf(request, 'visitor')!, true);
+    await this.#loggedOut.add(this.#cookieOf(request, 'visitor')!);
     await this.#setCookie(response, 'visitor', undefined);
     this.#context.events?.prove({ kind: 'login', principal, outcome: 'ended', details: { way: 'page' } });
   }
@@ -225,6 +231,28 @@ class OpenIdPageLogin implements PageLogin {
       events?.prove({ kind: 'refusal', principal: person, outcome: 'PERSON_REFUSED', details: { reason } });
       (await pages()).refused(response);
     }
+  }
+}
+
+const ENDED = 'logged-out';
+
+/** Cookies that count no more, here or at all gateways that share a state. If that cannot be known, it rejects. */
+class EndedCookies {
+  readonly #state: State | undefined;
+  readonly #own = new BoundedMap<string, true>(MAX_LOGGED_OUT);
+
+  constructor(state: State | undefined) {
+    this.#state = state?.isShared ? state : undefined;
+  }
+
+  async has(cookie: string): Promise<boolean> {
+    if (this.#own.peek(cookie)) return true;
+    return this.#state !== undefined && (await this.#state.get(ENDED, sha256(cookie, 'hex'))) !== undefined;
+  }
+
+  async add(cookie: string): Promise<void> {
+    this.#own.set(cookie, true);
+    await this.#state?.put(ENDED, sha256(cookie, 'hex'), '', { version: 0, ttlMs: VISITOR_S * 1000 });
   }
 }
 

@@ -6,6 +6,7 @@ import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
+import { bundleConsole } from './bundle-console.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -129,6 +130,7 @@ const { output: types } = await declarations.write({
   codeSplitting: { groups: [{ name: 'shared', test: (id) => !ENTRIES.some((entry) => id.endsWith(`${entry}.d.ts`)) }] },
 });
 removeAllBut(new Set([...output, ...types].map(({ fileName }) => fileName)));
+await bundleConsole({ from: join(src, 'gateway/features/console/browser'), to: join(dist, 'console') });
 
 function toGroup([name, pattern], index, { length }) {
   const test = (id) => pattern.test(relative(src, id).replaceAll(sep, '/').replace(/\.ts$/, ''));

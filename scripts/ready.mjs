@@ -24,7 +24,7 @@ function installIsStale() {
 
 function buildIsStale() {
   const built = at('dist', '_entries', 'index.js');
-  const made = [newest(at('src')), modified(at('tsconfig.json')), modified(at('scripts', 'bundle.mjs'))];
+  const made = [newest(at('src')), modified(at('tsconfig.json')), newest(at('scripts'))];
   return !existsSync(built) || Math.max(...made) > modified(built);
 }
 

@@ -2,16 +2,20 @@
 import { enabledServers } from '../config/config.ts';
 import { findConfig } from '../config/read/find-config.ts';
 import { loadConfig } from '../config/read/load-config.ts';
-import type { CommandTools, UsableConfig } from '../kernel/command/command-tools.ts';
+import type { CommandTools, GatewayFinding, UsableConfig } from '../kernel/command/command-tools.ts';
 import type { Printer } from '../kernel/command/printer.ts';
 import { ownStateFolder } from '../kernel/secrets/own-folders.ts';
 import { displayPath, readEnvironment } from './environment.ts';
 import { openBrowser } from './login/open-browser.ts';
 import { programName } from './program.ts';
+import { askConsoleLink } from './running/control-socket.ts';
 import { findGateway } from './running/find-gateway.ts';
 import { untilSignal } from './signals.ts';
 import { isConfirmed } from './terminal/terminal.ts';
 import { toMissingLines, toProblemLines } from './trust/load-command-config.ts';
+
+/** A gateway on stdio opens a port for it first. */
+const LINK_MS = 5000;
 
 export function createCommandTools(print: Printer): CommandTools {
   return {
@@ -24,8 +28,16 @@ export function createCommandTools(print: Printer): CommandTools {
     findConfig: (named) => findConfig(named, readEnvironment()).path,
     readConfig: (path) => loadConfig(path, readEnvironment()).read?.input,
     loadConfig: (named) => loadUsable(named, print),
-    findGateway: (wanted) => findGateway(ownStateFolder(), print, { ...wanted, hasUrl: false }),
+    findGateway: (wanted) => findReachable(wanted, print),
   };
+}
+
+async function findReachable(
+  wanted: Parameters<CommandTools['findGateway']>[0],
+  print: Printer,
+): Promise<GatewayFinding> {
+  const { found, isTold } = await findGateway(ownStateFolder(), print, { ...wanted, hasUrl: false });
+  return { found: found && { ...found, consoleLink: () => askConsoleLink(found.socket, LINK_MS) }, isTold };
 }
 
 function loadUsable(named: string | undefined, print: Printer): UsableConfig | undefined {

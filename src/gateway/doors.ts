@@ -59,16 +59,20 @@ export class Doors {
 
   endpoint(options: EndpointOptions): HttpEndpoint {
     this.#behind.people.pageEndpoint.embedded();
-    return this.#listeners.endpoint({ ...options, ...this.#pages(options, false) });
+    const { openPages, ...pages } = this.#pages(options, false);
+    const { '/': _root, ...below } = openPages; // the root of another HTTP server is its own
+    return this.#listeners.endpoint({ ...options, ...pages, openPages: below });
   }
 
   async drain(): Promise<void> {
     this.isStopping = true;
+    this.#behind.features.sendAway();
     await this.#listeners.drain(() => this.#behind.people.calls);
   }
 
   async close(): Promise<void> {
     this.isStopping = true;
+    this.#behind.features.sendAway();
     await this.#listeners.close();
   }
 

@@ -103,6 +103,10 @@ export class FeatureSet {
     };
   }
 
+  sendAway(): void {
+    for (const feature of this.#features) feature.sendAway?.();
+  }
+
   close(): void {
     for (const feature of this.#features) feature.close?.();
   }

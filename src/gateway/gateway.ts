@@ -263,6 +263,7 @@ export class Gateway {
       get isStopping() {
         return doors().isStopping;
       },
+      shownTools: (listed, client) => this.shownTools(listed, client),
     };
   }
 }

@@ -1,6 +1,9 @@
 // The version of this package, read from its package.json.
 import { readFileSync } from 'node:fs';
 
+/** The folder of this package. */
+export const PACKAGE_FOLDER: URL = new URL('../../', import.meta.url);
+
 let known: string | undefined;
 
 /** "0" if the package was bundled without that file. */
@@ -10,7 +13,7 @@ export function version(): string {
 
 function read(): string {
   try {
-    const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    const manifest = JSON.parse(readFileSync(new URL('package.json', PACKAGE_FOLDER), 'utf8')) as {
       name?: unknown;
       version?: unknown;
     };

@@ -52,6 +52,7 @@ export class HeldRounds {
   readonly #clock: Clock;
   readonly #limits: Limits;
   readonly #rounds: OwnedTable<HeldRound, EndedRound>;
+  readonly #watchers = new Set<() => void>();
 
   constructor(limits: Limits, clock: Clock) {
     this.#limits = limits;
@@ -83,10 +84,22 @@ export class HeldRounds {
     // The question may expire sooner; then the call moves on, and the handle leads to what follows.
     const waitsMs = Math.min(this.#limits.parkedMs, ...questions.map(({ ask }) => ask.waitsMs ?? Infinity));
     const expiresAt = this.#clock.now() + waitsMs;
-    const round = new HeldRound(call, questions, expiresAt);
+    const round = new HeldRound(call, questions, { since: this.#clock.now(), expiresAt });
     round.waitsFor = waitsFor;
+    round.onEnd = () => this.#tell();
     this.#rounds.add(round.handle, round, { owner: round.principal });
+    this.#tell();
     return round;
+  }
+
+  /** Calls back whenever a question was asked or needs no answer any more; returns a function that ends this. */
+  watch(callback: () => void): () => void {
+    this.#watchers.add(callback);
+    return () => void this.#watchers.delete(callback);
+  }
+
+  #tell(): void {
+    for (const callback of this.#watchers) callback();
   }
 
   /** Restarts the expiry, because someone has looked at it. */
@@ -143,8 +156,10 @@ export class HeldRounds {
 export class HeldRound implements QuestionRound {
   readonly handle: string = randomId(HANDLE);
   readonly questions: readonly RoundQuestion[];
+  readonly since: number;
   readonly expiresAt: number;
   readonly call: AskingCall;
+  onEnd: (() => void) | undefined;
   /** What the call waits for, if the user can do nothing. */
   waitsFor: string | undefined;
   /** The number of invalid answers from the model. */
@@ -154,9 +169,14 @@ export class HeldRound implements QuestionRound {
   isWithdrawn = false;
   #onAnswer: (() => void)[] = [];
 
-  constructor(call: AskingCall, questions: readonly RoundQuestion[], expiresAt: number) {
+  constructor(
+    call: AskingCall,
+    questions: readonly RoundQuestion[],
+    { since, expiresAt }: { since: number; expiresAt: number },
+  ) {
     this.call = call;
     this.questions = questions;
+    this.since = since;
     this.expiresAt = expiresAt;
   }
 
@@ -194,6 +214,7 @@ export class HeldRound implements QuestionRound {
   /** Makes all waiting requests check again. */
   wake(): void {
     for (const tell of this.#onAnswer.splice(0)) tell();
+    this.onEnd?.();
   }
 
   /** Resolves when the round is answered or expired. */

@@ -59,6 +59,8 @@ export class HumanChannel {
   readonly roots: ConfiguredRoots | undefined;
   readonly #channels: AskChannels;
   readonly #pairings: () => Promise<Pairings>;
+  /** Whose answers count, and the open questions: for other pages of the gateway, which follow the same rules. */
+  readonly proof: VisitorProof;
   /** Asks people what is asked behind it. */
   readonly layer: Layer = (next) => new QuestionLayer(next, this.#channels);
 
@@ -78,12 +80,13 @@ export class HumanChannel {
       events: around.events,
       log,
     });
+    this.proof = { answerTrust, pairings, pageLogin, rounds: () => this.#channels.rounds.all };
     this.pageEndpoint = new AskPageEndpoint({
       round: (handle) => this.#channels.rounds.get(handle),
       publicUrl,
       identify: login?.identifyVisitor ?? options.identify,
       trustsLinks: login !== undefined, // browsers send no keys and no tokens
-      proof: { answerTrust, pairings, pageLogin, rounds: () => this.#channels.rounds.all },
+      proof: this.proof,
       besides,
       maxUploadBytes: limits?.maxUploadBytes,
       log,
@@ -116,6 +119,11 @@ export class HumanChannel {
   /** The calls that wait for an answer. */
   get calls(): Iterable<object> {
     return this.#channels.rounds.all;
+  }
+
+  /** Calls back whenever one of them begins or ends; returns a function that ends this. */
+  watchCalls(callback: () => void): () => void {
+    return this.#channels.rounds.watch(callback);
   }
 
   /** Their number. */

@@ -42,6 +42,8 @@ export interface QuestionRound {
     | undefined;
   /** The person could hand the round over, but that was done too often already. */
   readonly isHandedOverTooOften?: boolean | undefined;
+  /** When it was asked, if known. */
+  readonly since?: number | undefined;
   readonly expiresAt: number;
   readonly isOpen: boolean;
   /** Takes all answers by key, and who gave them if that is proven. False if someone else was faster or it is too late. */

@@ -2,6 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { STEP_ORDER } from '../../src/gateway/features/step-order.ts';
 import { ROOT } from '../helpers/files.ts';
@@ -42,6 +43,18 @@ describe('the built files', () => {
     for (const { name } of STEP_ORDER) expect(built[name]?.name).toBe(name);
   });
 
+  it('the script of the console is one file of at most 60 kB, compressed, and its style at most 12 kB', () => {
+    const folder = join(DIST, 'console');
+    const sizes = (end: string) =>
+      readdirSync(folder)
+        .filter((name) => name.endsWith(end))
+        .map((name) => gzipSync(readFileSync(join(folder, name))).length);
+    expect(sizes('.js')).toHaveLength(1);
+    expect(sizes('.js')[0]).toBeLessThanOrEqual(60_000);
+    expect(sizes('.css')[0]).toBeLessThanOrEqual(12_000);
+    expect(readFileSync(join(folder, 'index.html'), 'utf8')).not.toMatch(/app\.(?:js|css)/);
+  });
+
   it('the built files have source maps', () => {
     const map = JSON.parse(read('chunks/start.js.map')) as { sources: string[] };
     expect(map.sources.map((source) => posix.join('chunks', source))).toContain('../src/cli/dispatch.ts');
@@ -50,7 +63,8 @@ describe('the built files', () => {
 
 function files(): string[] {
   const all = readdirSync(DIST, { recursive: true, encoding: 'utf8' });
-  return all.filter((path) => path.endsWith('.js')).map((path) => path.replaceAll('\\', '/'));
+  const scripts = all.filter((path) => path.endsWith('.js')).map((path) => path.replaceAll('\\', '/'));
+  return scripts.filter((path) => !path.startsWith('console/')); // for browsers
 }
 
 /** The files that are loaded with it, itself included. */

@@ -1,5 +1,5 @@
 // The control socket of a running gateway: a Unix socket, or a named pipe on Windows, for commands of the same user. It works without a
-// port and with any certificate. The first line of a connection is a request: `status` and `lines` return one line of JSON, `mcp` turns the connection
+// port and with any certificate. The first line of a connection is a request: `status`, `lines` and `open` return one line of JSON, `mcp` turns the connection
 // into MCP as on stdio, and `mcp NAME` does so for one server or group. `own TOKEN` and `own TOKEN NAME` are the same for Parley's own commands, which
 // ask a person on a terminal: what any other program answers here is nobody's word.
 import { chmodSync, lstatSync, mkdtempSync, rmSync, rmdirSync } from 'node:fs';
@@ -18,6 +18,8 @@ export interface ControlHandlers {
   status(): Promise<GatewayStatus>;
   /** The lines to paste into clients; none without a port. */
   lines?(): string[];
+  /** A link that lets one browser into the console, once; undefined if there is none. */
+  open?(): Promise<string | undefined>;
   /** Serves MCP on the socket, for one server or group if a name is given. Resolves when it listens. */
   accept(socket: Socket, asked: ControlledClient): Promise<unknown>;
 }
@@ -78,6 +80,7 @@ export function openControlSocket(folder: string, pid: number, controlled: Contr
       if (asked) await controlled.accept(socket, asked);
       else if (line === 'status') await answer(socket, () => controlled.status());
       else if (line === 'lines') await answer(socket, async () => controlled.lines?.() ?? []);
+      else if (line === 'open') await answer(socket, async () => ({ link: await controlled.open?.() }));
       else socket.destroy();
     });
   });
@@ -156,6 +159,12 @@ export async function askStatus(path: string, ms: number): Promise<GatewayStatus
 export async function askLines(path: string, ms: number): Promise<string[]> {
   const lines = await ask(path, 'lines', ms);
   return Array.isArray(lines) ? lines.map(String) : [];
+}
+
+/** Rejects if nobody answers in time. */
+export async function askConsoleLink(path: string, ms: number): Promise<string | undefined> {
+  const { link } = (await ask(path, 'open', ms)) as { link?: unknown };
+  return typeof link === 'string' ? link : undefined;
 }
 
 function ask(path: string, what: string, ms: number): Promise<unknown> {

@@ -3,6 +3,7 @@
 import { stateKey } from '../../kernel/state/state-key.ts';
 import { accountKey } from './accounts/config.ts';
 import { auditKey } from './audit/config.ts';
+import { consoleKey } from './console/config.ts';
 import { serverToolsKey } from './filter/config.ts';
 import { observeKey } from './observe/config.ts';
 import { pinsKey, serverPinsKey } from './pins/config.ts';
@@ -14,6 +15,7 @@ export const FEATURE_KEYS = {
   pins: pinsKey,
   rate: rateKey,
   observe: observeKey,
+  console: consoleKey,
   audit: auditKey,
   state: stateKey,
 };

@@ -2,6 +2,8 @@
 // leaves out, it does not touch.
 import type { EventHub } from '../../kernel/events/event-hub.ts';
 import type { HttpHandler } from '../../kernel/base/http.ts';
+import type { ClientView } from '../../kernel/exchange.ts';
+import type { JsonObject } from '../../kernel/message.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import type { Log } from '../../kernel/base/log.ts';
@@ -17,6 +19,7 @@ import type { Login } from '../../mcp/listen/login.ts';
 import type { HumanChannel } from '../../people/human-channel.ts';
 import type { LoadHeldDefinitions } from './list-checks/held-definitions.ts';
 import type { Member } from '../router/member.ts';
+import type { ListedServerTools } from './status/shown-tools.ts';
 import type { ServerTarget, UpstreamTargetOptions } from '../servers/target-options.ts';
 import type { UpstreamTarget } from '../servers/upstream-target.ts';
 
@@ -46,6 +49,8 @@ export interface GatewayView {
   readonly parked: number;
   /** What its features count themselves. */
   readonly metrics: readonly Family[];
+  /** The listed tools of a server that the steps show to this client. */
+  shownTools(listed: ListedServerTools, client: ClientView): Promise<JsonObject[]>;
   /** Whether it finishes its last calls. */
   readonly isStopping: boolean;
 }
@@ -110,6 +115,8 @@ export interface Feature {
   update?(options: object): FeatureChange | undefined;
   /** Called before each update of the gateway, which may be refused after `update`, `opening`, `member` and `steps` were called. */
   checkpoint?(): Checkpoint;
+  /** Nobody is to stay: ends the streams of its pages. The gateway finishes its last calls, or closes. */
+  sendAway?(): void;
   close?(): void;
 }
 

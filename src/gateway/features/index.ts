@@ -4,6 +4,8 @@ import { accounts } from './accounts/feature.ts';
 import type { AccountSettings, AccountsFeatureOptions } from './accounts/feature.ts';
 import { audit } from './audit/feature.ts';
 import type { AuditFeatureOptions } from './audit/feature.ts';
+import { consoleFeature } from './console/feature.ts';
+import type { ConsoleFeatureOptions } from './console/feature.ts';
 import type { FeatureKind } from './feature.ts';
 import { listChecks } from './list-checks/feature.ts';
 import { mcpFlow } from './flow/feature.ts';
@@ -22,6 +24,7 @@ import type { ToolSettings } from './filter/feature.ts';
 
 export const FEATURES: readonly FeatureKind<FeatureOptions>[] = [
   audit, // watches calls, and so has no place among the layers
+  consoleFeature, // sees who is there, refused calls included
   observe, // counts and traces all that is not refused by the listener
   rate, // refuses before anything is done for a caller
   mcpFlow, // turns sessions of MCP Flow into calls, which all others judge
@@ -39,6 +42,7 @@ export interface FeatureOptions
   extends
     AccountsFeatureOptions,
     AuditFeatureOptions,
+    ConsoleFeatureOptions,
     ObserveFeatureOptions,
     PinsFeatureOptions,
     RateFeatureOptions,

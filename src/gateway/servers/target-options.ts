@@ -93,6 +93,8 @@ type FetchList = (method: string, client: ClientView) => Promise<unknown>;
 /** The state of a server's connection. */
 export interface TargetStatus {
   state: SupervisedConnection['state'];
+  /** Open connections; for a command, these are its processes. */
+  connections: number;
   server: ServerView | undefined;
   transport: string | undefined;
   failure: string | undefined;

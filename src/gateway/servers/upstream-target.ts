@@ -115,6 +115,7 @@ export class UpstreamTarget implements ServerTarget {
     const { address, definitions } = this.#options;
     return {
       state,
+      connections: all.filter((one) => one.current).length,
       server: this.#connections.view,
       transport: current?.transport,
       failure: failure?.message,

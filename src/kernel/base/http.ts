@@ -20,7 +20,8 @@ export interface HttpRequest extends Readable {
 
 export interface HttpResponse extends Writable {
   readonly headersSent: boolean;
-  setHeader(name: string, value: string): unknown;
+  /** Several values are several headers. */
+  setHeader(name: string, value: string | readonly string[]): unknown;
   removeHeader(name: string): void;
   writeHead(status: number, headers?: Record<string, string | number>): this;
   flushHeaders(): void;

@@ -41,4 +41,6 @@ export interface ReachableGateway {
   readonly serves: string;
   readonly url?: string | undefined;
   readonly publicUrl?: string | undefined;
+  /** A link that lets one browser into its console, once; undefined if there is none. */
+  readonly consoleLink: () => Promise<string | undefined>;
 }

@@ -2,6 +2,7 @@
 // SIGTERM, or when the client on stdio closes its end.
 import { isLoopback } from '../../../mcp/listen/guard.ts';
 import type { HttpListenOptions } from '../../../mcp/listen/http/listen-http.ts';
+import { toConsoleLink } from '../../../gateway/features/console/console-link.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import { version } from '../../../kernel/version.ts';
 import type { DemoCommand } from '../../args/serving-commands.ts';
@@ -27,7 +28,15 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
   const started = new Date().toISOString();
   const pages = { '/status': createStatusPage(() => gateway, started) };
   const auth = chooseLogin({ host: stdio ? undefined : host, open: open || isLoopback(host) }); // it does no harm here
-  const gateway = createGateway({ name, version: version(), servers: { demo: server }, log, pages, auth });
+  const gateway = createGateway({
+    name,
+    version: version(),
+    servers: { demo: server },
+    log,
+    pages,
+    auth,
+    console: true,
+  });
   let lines: string[] = [];
   const served = {
     stdio: () => gateway.listen({ stdio: true }),
@@ -40,6 +49,7 @@ export async function runDemo(command: DemoCommand, print: Printer): Promise<num
         serves: 'the demo',
         lines: () => lines,
         status: () => readStatus(gateway, started),
+        open: async () => toConsoleLink(await gateway.pair()),
         accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
       }),
   };

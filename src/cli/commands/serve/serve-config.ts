@@ -58,7 +58,8 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const mine = { id: found.id, version: version(), pages, loginFor, auth };
   const person = { pairedAs: found.path, ask: { ...built.options.ask, notify: tellPerson() } };
   const audit = await openServeAudit(found.config, log);
-  const gateway = createGateway({ ...built.options, ...kept, ...mine, ...person, ...audit?.options, steps });
+  const shown = { console: found.config.console ?? true };
+  const gateway = createGateway({ ...built.options, ...shown, ...kept, ...mine, ...person, ...audit?.options, steps });
   // The steps of a changed file come after the call log, too.
   const updatable = {
     update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),

@@ -10,6 +10,7 @@ import type { HttpListenOptions } from '../../../mcp/listen/http/listen-http.ts'
 import type { ServeCommand } from '../../args/serving-commands.ts';
 import { displayPath } from '../../environment.ts';
 import { announceGateway } from '../../running/state-file.ts';
+import { toConsoleLink } from '../../../gateway/features/console/console-link.ts';
 import { readStatus } from '../../../gateway/servers/gateway-status.ts';
 import { asksKey, chooseLogin } from '../../serving/login-options.ts';
 import { serveHttp, serveStdio } from '../../serving/serve-until-end.ts';
@@ -66,6 +67,7 @@ export function toServeTarget(gateway: Gateway, serving: ServePlan, started: str
         asksToken: serving.auth?.token !== undefined,
         lines: () => serving.lines,
         status: () => readStatus(gateway, started),
+        open: async () => ((found.config.console ?? true) ? toConsoleLink(await gateway.pair()) : undefined),
         accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
       }),
   };

@@ -28,6 +28,7 @@ const LISTED = { listChanged: true };
 const ANYTHING: ServerCapabilities = { tools: LISTED, prompts: LISTED, resources: LISTED };
 const IDLE: TargetStatus = {
   state: 'idle',
+  connections: 0,
   server: undefined,
   transport: undefined,
   failure: undefined,

@@ -14,7 +14,7 @@ import { createFindAddress } from './client-address.ts';
 import type { EndpointOptions, EndpointSetup, ListeningAddress } from './endpoint-options.ts';
 import { pathOf, readMount } from './mount.ts';
 import type { Mount } from './mount.ts';
-import { findPage } from './page-access.ts';
+import { findPage, isForBrowser } from './page-access.ts';
 import { ALLOW, allowOf, createRoutes, isPage, refuseVisit, runUnlessLoop } from './routes.ts';
 import type { UpgradeRequest } from './upgrade.ts';
 import { UpgradedConnections } from './upgraded.ts';
@@ -137,6 +137,7 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
   }));
   /** A page that needs no login. */
   const openPage = (request: HttpRequest, local: string): HttpHandler | undefined => {
+    if (!isForBrowser(local, request)) return undefined;
     if (Object.hasOwn(openPages, local)) return openPages[local];
     const ofLogin = login?.openPage({ path: pathOf(request), local, endpoint: () => urlOf(request, '/mcp') });
     return ofLogin ?? findPage(openPages, local); // /ask/callback is a page of the login

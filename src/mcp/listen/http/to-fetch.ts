@@ -126,8 +126,9 @@ class WebResponse extends Writable implements HttpResponse {
     this.on('error', () => {}); // a write after the end must not end the process
   }
 
-  setHeader(name: string, value: string): this {
-    this.#headers.set(name, value);
+  setHeader(name: string, value: string | readonly string[]): this {
+    this.#headers.delete(name);
+    for (const one of [value].flat()) this.#headers.append(name, one);
     return this;
   }
 

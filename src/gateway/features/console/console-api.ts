@@ -1,0 +1,132 @@
+// What the pages of the console read and do, as JSON below /console/api. Everything can be read with GET; a program of the operator may read it as well, and
+// can change nothing. What changes something is a form that our own page sends.
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import type { HttpHandler, HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { isOwnOrigin, readPost } from '../../../kernel/net/browser-request.ts';
+import type { HumanChannel } from '../../../people/human-channel.ts';
+import { baseOf } from './enter.ts';
+import type { LiveStreams } from './live.ts';
+import type { Now } from './now.ts';
+import { isFromElsewhere, sendJson } from './replies.ts';
+import { OPERATOR_PROGRAM } from './viewers.ts';
+import type { Viewer, Viewers } from './viewers.ts';
+import type { AnswerOutcome, WaitingQuestions } from './waiting-questions.ts';
+
+export interface ApiContext {
+  readonly people: HumanChannel;
+  readonly log: Log;
+  readonly viewers: Viewers;
+  readonly now: Now;
+  readonly questions: WaitingQuestions;
+  readonly live: LiveStreams;
+}
+
+interface ApiVisit {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly viewer: Viewer;
+  readonly query: URLSearchParams;
+  /** Whether the viewer may still look. */
+  readonly recheck: () => Promise<Viewer | undefined>;
+}
+
+const FORM_BYTES = 256 * 1024;
+
+const ANSWERED: Readonly<Record<AnswerOutcome, { status: number; text: string }>> = {
+  taken: { status: 200, text: 'Answered.' },
+  'not-yours': { status: 403, text: 'This question is for somebody else.' },
+  gone: { status: 409, text: 'This question is no longer open.' },
+  'not-here': { status: 422, text: 'This question needs its own page.' },
+};
+
+export class ConsoleApi {
+  readonly #context: ApiContext;
+
+  constructor(context: ApiContext) {
+    this.#context = context;
+  }
+
+  /** For browsers: the part of the path before the last one is their key. */
+  readonly ofBrowser: HttpHandler = (request, response) => {
+    const [key = '', name = ''] = pathOf(request).split('/').slice(-2);
+    const recheck = (): Promise<Viewer | undefined> => this.#context.viewers.find(key, request);
+    this.#serve(request, response, async () => {
+      if (isFromElsewhere(request)) return refuse(request, response, 'This did not come from the console itself.');
+      const viewer = await recheck();
+      if (!viewer) return sendJson(request, response, 401, { error: 'Nobody is logged in here.' });
+      const visit = { request, response, viewer, recheck, query: queryOf(request) };
+      return request.method === 'POST' ? this.#act(name, visit) : this.#show(name, visit);
+    });
+  };
+
+  /** For programs that the port has let in as the operator. */
+  readonly ofProgram: HttpHandler = (request, response) => {
+    const name = pathOf(request).split('/').at(-1)!;
+    const viewer = OPERATOR_PROGRAM;
+    this.#serve(request, response, async () => {
+      const recheck = async (): Promise<Viewer> => viewer;
+      return this.#show(name, { request, response, viewer, recheck, query: queryOf(request) });
+    });
+  };
+
+  #serve(request: HttpRequest, response: HttpResponse, work: () => Promise<void>): void {
+    work().catch((cause: unknown) => {
+      if (response.destroyed) return; // the browser hung up
+      this.#context.log.error({ cause }, 'console.failed');
+      if (!response.headersSent) sendJson(request, response, 500, { error: 'Something went wrong here.' });
+      else response.end();
+    });
+  }
+
+  async #show(name: string, visit: ApiVisit): Promise<void> {
+    const { request, response, viewer } = visit;
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return sendJson(request, response, 405, { error: 'GET' });
+    switch (name) {
+      case 'now':
+        return sendJson(request, response, 200, await this.#context.now.view(viewer, request));
+      case 'events':
+        return this.#follow(visit);
+      default:
+        return sendJson(request, response, 404, { error: 'There is nothing here.' });
+    }
+  }
+
+  async #act(name: string, { request, response, viewer }: ApiVisit): Promise<void> {
+    const { log, questions } = this.#context;
+    const form = await readPost(request, FORM_BYTES);
+    if (!isOwnOrigin(request, await baseOf(this.#context, request))) {
+      log.warn({ origin: request.headers.origin }, 'console.foreign-origin');
+      return refuse(request, response, 'This did not come from the console itself.');
+    }
+    if (typeof form === 'string') return sendJson(request, response, 415, { error: 'This is not a form.' });
+    if (name !== 'answer') return sendJson(request, response, 404, { error: 'There is nothing here.' });
+    const { status, text } = ANSWERED[await questions.answer(form, viewer, request)];
+    sendJson(request, response, status, status === 200 ? {} : { error: text });
+  }
+
+  #follow({ request, response, recheck }: ApiVisit): void {
+    const { live, now } = this.#context;
+    if (live.isFull) {
+      const { message } = new GatewayError('TOO_MANY', { what: 'browsers that watch the console', limit: 100 });
+      return sendJson(request, response, 503, { error: message });
+    }
+    live.open(response, async () => {
+      const viewer = await recheck();
+      return viewer && { now: { text: JSON.stringify(await now.view(viewer, request)) } };
+    });
+  }
+}
+
+function refuse(request: HttpRequest, response: HttpResponse, error: string): void {
+  sendJson(request, response, 403, { error });
+}
+
+function pathOf({ url = '' }: HttpRequest): string {
+  return url.split('?', 1)[0]!;
+}
+
+function queryOf({ url = '' }: HttpRequest): URLSearchParams {
+  return new URL(url, 'http://localhost').searchParams;
+}

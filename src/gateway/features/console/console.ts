@@ -1,0 +1,47 @@
+// The console of one gateway: its pages, loaded when somebody opens the first of them, and what they show.
+import type { HttpHandler } from '../../../kernel/base/http.ts';
+import type { GatewayContext } from '../feature.ts';
+import { ConsoleApi } from './console-api.ts';
+import { enter } from './enter.ts';
+import { LiveStreams } from './live.ts';
+import type { ConnectedClients } from './connected-clients.ts';
+import { Now } from './now.ts';
+import { Viewers } from './viewers.ts';
+import { WaitingQuestions } from './waiting-questions.ts';
+
+export interface ConsoleSources {
+  readonly context: GatewayContext;
+  readonly name: string;
+  readonly clients: ConnectedClients;
+}
+
+export interface OpenConsole {
+  readonly ofBrowser: HttpHandler;
+  readonly ofProgram: HttpHandler;
+  readonly enter: HttpHandler;
+  close(): void;
+}
+
+export function openConsole({ context, name, clients }: ConsoleSources): OpenConsole {
+  const { people, log, clock } = context;
+  const viewers = new Viewers(people.proof);
+  const questions = new WaitingQuestions(people, log);
+  const live = new LiveStreams(clock, log);
+  const now = new Now({ context, name, clients, questions });
+  const stopWatching = people.watchCalls(() => live.touch());
+  const api = new ConsoleApi({ people, log, viewers, now, questions, live });
+  return {
+    ofBrowser: api.ofBrowser,
+    ofProgram: api.ofProgram,
+    enter(request, response) {
+      enter({ people, log }, request, response).catch((cause: unknown) => {
+        log.error({ cause }, 'console.failed');
+        if (!response.headersSent) response.writeHead(500).end();
+      });
+    },
+    close() {
+      stopWatching();
+      live.close();
+    },
+  };
+}

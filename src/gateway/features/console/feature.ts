@@ -1,0 +1,40 @@
+// The console: pages at / on which the operator, and people who log in, see what happens and answer what waits for them. Nothing of it is loaded before
+// somebody opens it.
+import type { HttpHandler } from '../../../kernel/base/http.ts';
+import { defineFeature } from '../feature.ts';
+import { ConnectedClients } from './connected-clients.ts';
+import type { OpenConsole } from './console.ts';
+
+export interface ConsoleFeatureOptions {
+  /** Pages at / for the operator and for people who log in. Default: none; `parley serve` has them. */
+  console?: boolean | undefined;
+}
+
+export const consoleFeature = defineFeature<ConsoleFeatureOptions>({
+  name: 'console',
+  create({ console: isWanted = false, name = 'parley' }, context) {
+    if (!isWanted) return undefined;
+    const clients = new ConnectedClients(context.clock);
+    let opened: Promise<OpenConsole> | undefined;
+    const open = (): Promise<OpenConsole> =>
+      (opened ??= import('./console.ts').then(({ openConsole }) => openConsole({ context, name, clients })));
+    const late = (load: () => Promise<HttpHandler>): HttpHandler => {
+      return (request, response) =>
+        void load().then(
+          (handler) => handler(request, response),
+          () => response.writeHead(503).end(),
+        );
+    };
+    return {
+      layer: clients.layer,
+      openPages: {
+        '/': late(async () => (await import('./assets.ts')).shellPage),
+        '/console/assets/': late(async () => (await import('./assets.ts')).assetPage),
+        '/console/enter': late(async () => (await open()).enter),
+        '/console/api/*/': late(async () => (await open()).ofBrowser),
+      },
+      pages: () => ({ '/console/api/': late(async () => (await open()).ofProgram) }),
+      sendAway: () => void opened?.then((one) => one.close()),
+    };
+  },
+});

@@ -13,6 +13,18 @@ import { toWrappedAddress } from './running/named-server.ts';
 import { untilSignal } from './signals.ts';
 import type { Printer } from '../kernel/command/printer.ts';
 
+/** They run programs, or write for whom they run. All others look after a gateway: root runs them as the user of the service. */
+const AS_CALLED: ReadonlySet<string> = new Set([
+  'wrap',
+  'serve',
+  'demo',
+  'run',
+  'explore',
+  'connect',
+  'check',
+  'completion',
+]);
+
 /** Resolves with the exit status. */
 export async function dispatch(argv: string[], print: Printer): Promise<number> {
   const command = readArgs(argv);
@@ -23,6 +35,9 @@ export async function dispatch(argv: string[], print: Printer): Promise<number> 
   if (command.name === 'help' || command.name === 'version') {
     print.line(command.name === 'help' ? toHelp(command.of) : version());
     return 0;
+  }
+  if (process.getuid?.() === 0 && !AS_CALLED.has(command.name)) {
+    if (!(await import('./running/service-user.ts')).actForService(print)) return 1;
   }
   if (!ownTheStateFolder(print)) return 1;
   const feature = findFeatureCommand(command.name);

@@ -49,13 +49,17 @@ export interface ProgramStart {
 /** Printed in place of a secret. */
 export const HIDDEN = '…';
 
+/** Printed in place of the token where the lines may end in a log. */
+const TOKEN_PLACEHOLDER = 'TOKEN';
+
 /** Printed in place of an API key, of which only the hash is kept. */
 export const KEY_PLACEHOLDER = 'KEY';
 
 const WILDCARDS = new Set(['0.0.0.0', '::', '[::]']);
 
 export function toWelcomeLines(options: WelcomeOptions): string[] {
-  const { host, port, scheme = 'http', print, title, about, token } = options;
+  const { host, port, scheme = 'http', print, title, about } = options;
+  const token = options.token === undefined || print.isTerminal ? options.token : TOKEN_PLACEHOLDER;
   const bold = (text: string) => print.style('bold', text);
   const origin = `${toAddress(host)}:${port}`;
   const url = `${scheme}://${origin}/mcp`;
@@ -71,14 +75,17 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
     ...(options.publicUrl === undefined ? [] : [`  public  ${toUrl(options)}`]),
     `  speaks  ${ALL_REVISIONS.join(', ')}`,
     ...about.map((line) => `  ${line}`),
-    ...(token === undefined
-      ? []
-      : [
-          `  token   every client must send it; the lines below contain it. To see them again: ${programName()} status --lines`,
-        ]),
+    ...(token === undefined ? [] : [`  token   ${aboutToken(token)}`]),
     '',
-    ...toClientLines(options),
+    ...toClientLines({ ...options, token }),
   ];
+}
+
+function aboutToken(token: string): string {
+  const again = `${programName()} status --lines`;
+  if (token !== TOKEN_PLACEHOLDER)
+    return `every client must send it; the lines below contain it. To see them again: ${again}`;
+  return `every client must send it. To see the lines below with it in place of ${TOKEN_PLACEHOLDER}: ${again}`;
 }
 
 /** What to paste into each client, with the token in the form that the client has for headers. */

@@ -137,6 +137,19 @@ describe('the line that starts wrap again', () => {
 });
 
 describe('the welcome', () => {
+  it('shows the token on a terminal, and nowhere else', () => {
+    const shown = (isTTY: boolean): string => {
+      const print = createPrinter({ out: { isTTY, write: () => {} }, env: { NO_COLOR: '1' } });
+      const options = { host: '127.0.0.1', port: 9000, isChosen: true, title: 'x', name: 'parley', about: [] };
+      const lines = { ...options, print, token: 'parley_secret', program: () => ({ words: ['wrap'] }) };
+      return toWelcomeLines(lines).join('\n');
+    };
+    expect(shown(true)).toContain('Bearer parley_secret');
+    expect(shown(false)).not.toContain('parley_secret');
+    expect(shown(false)).toContain('Bearer TOKEN');
+    expect(shown(false)).toContain('status --lines');
+  });
+
   it('tells each client its own form, and Claude Desktop a command', () => {
     const print = createPrinter({ out: { write: () => {} }, env: {} });
     const options = { host: '127.0.0.1', port: 9000, isChosen: true, print, title: 'x', name: 'parley', about: [] };

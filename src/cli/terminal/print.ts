@@ -24,6 +24,7 @@ export function createPrinter(options: PrinterOptions = {}): Printer {
   const own = `\u001B${randomId()}[`; // marks styles until they are printed; servers cannot guess it
   const toPrinted = (text: string): string => text.split(own).map(printable).join('\u001B[');
   return {
+    isTerminal: out.isTTY === true,
     line: (text = '') => void out.write(`${toPrinted(text)}\n`),
     content: (data) => void out.write(out.isTTY ? toHarmless(data) : data),
     note: (text) => void err.write(`${toPrinted(text)}\n`),
@@ -55,5 +56,5 @@ export function uncoloured(print: Printer): Printer {
 
 /** Sends everything to stderr, to leave stdout to a client on stdio. */
 export function onStderr(print: Printer): Printer {
-  return { ...print, line: (text = '') => print.note(text) };
+  return { ...print, isTerminal: process.stderr.isTTY, line: (text = '') => print.note(text) };
 }

@@ -2,6 +2,8 @@
 export type Style = 'bold' | 'dim' | 'cyan' | 'yellow' | 'green' | 'red';
 
 export interface Printer {
+  /** Whether lines go to a terminal. A token is printed nowhere else: what is not a terminal may be a log that others read. */
+  readonly isTerminal?: boolean | undefined;
   /** A line of the result, on stdout. */
   line(text?: string): void;
   /** Raw content on stdout. On a terminal, escape sequences are removed and bytes are not shown. */

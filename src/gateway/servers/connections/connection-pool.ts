@@ -103,7 +103,7 @@ export class ConnectionPool {
 
   /** Finds out which connection a request is for; undefined if that is known. */
   settle({ method, client }: Pick<Exchange, 'method' | 'client'>): Promise<void> | undefined {
-    return LISTING.has(method) ? undefined : this.#noting(client).settle(client);
+    return !client.capabilities.roots || LISTING.has(method) ? undefined : this.#noting(client).settle(client);
   }
 
   listing(client: ClientView): UpstreamConnection {

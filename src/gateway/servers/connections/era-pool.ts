@@ -125,9 +125,9 @@ export class EraPool {
     return this.#share(this.#options.isOnly(client) ? client : withoutExperiments(client));
   }
 
-  /** Finds out whether a client needs its own connection; undefined if that is known. */
+  /** Finds out whether a client with roots needs its own connection; undefined if that is known. */
   settle(client: ClientView): Promise<void> | undefined {
-    const isKnown = !this.#isQuiet || !client.capabilities.roots || this.#ownOf(client) !== undefined;
+    const isKnown = !this.#isQuiet || this.#ownOf(client) !== undefined;
     if (isKnown || this.oneForAll || this.#options.isOnly(client)) return undefined;
     return this.#options.quiet.isOpen(client) ? this.#options.quiet.probe(this.listing(client)) : undefined;
   }

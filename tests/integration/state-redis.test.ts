@@ -128,6 +128,17 @@ describe.skipIf(!hasTool('redis-server'))('a state in Redis', () => {
     await until('the lease to be free', async () => (await state.lease('held', MINUTE)) !== undefined);
   });
 
+  it('a lease that was asked for while Redis hung is nobody’s afterwards', async () => {
+    const state = await open();
+    const goOn = redis.halt();
+    await expect(state.lease('asked', 10 * MINUTE)).rejects.toMatchObject({ code: 'STATE_FAILED' });
+    goOn();
+    await until('the lease to be free', async () => {
+      const lease = await state.lease('asked', 10 * MINUTE).catch(() => undefined);
+      return lease !== undefined;
+    });
+  });
+
   it('values in Redis are sealed: they show nothing, and neither another key nor another place opens them', async () => {
     const prefix = `test${prefixes++}`;
     const state = await open(prefix);

@@ -16,6 +16,8 @@ import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 
 interface OwnLoginOptions {
   log: Log;
+  /** Where it is kept. Default: in the state folder of this user. */
+  store?: LoginStore | undefined;
   /** Shows the link to a person. Without it, the error says how to log in. */
   show?: ((link: string) => unknown) | undefined;
   /** Called when somebody has logged in, or nobody did in time. */
@@ -23,7 +25,10 @@ interface OwnLoginOptions {
 }
 
 /** The login at a server, shared with the other commands of this user. */
-export function ownLogin(target: LoginTarget, { log, show, done }: OwnLoginOptions): ServerLogin {
+export function ownLogin(
+  target: LoginTarget,
+  { log, store = ownLogins(log), show, done }: OwnLoginOptions,
+): ServerLogin {
   const { name, login } = target;
   const interact: ServerLoginOptions['interact'] =
     show &&
@@ -32,7 +37,7 @@ export function ownLogin(target: LoginTarget, { log, show, done }: OwnLoginOptio
       const options = { open: show, name, port: login?.callbackPort, signal };
       await logInOnLoopback(at, options).finally(() => done?.());
     });
-  const made = createServerLogin({ ...target, store: ownLogins(log), interact, log });
+  const made = createServerLogin({ ...target, store, interact, log });
   return isLoopback(made.url.hostname) ? new OwnGatewayLogin(made) : made;
 }
 

@@ -114,7 +114,11 @@ class RedisState implements State {
     const name = `${this.#tag}l:${nameOf(key)}`;
     const owner = this.#mark();
     const begun = ticksOf(systemClock);
-    const fence = await this.#run(scripts.TAKE_LEASE, [name], [owner, ms]);
+    const fence = await this.#run(scripts.TAKE_LEASE, [name], [owner, ms]).catch((error: unknown) => {
+      // What came too late for us may still be done, and nobody would hold that lease. Commands are done in the order in which they are sent.
+      this.#connection.run(scripts.END_LEASE, [name], [owner]).catch(() => {});
+      throw error;
+    });
     if (fence === null) return undefined;
     return new RenewedLease({
       fence: Number(fence),

@@ -95,9 +95,9 @@ function keepsRows(under: () => StateUnderTest): void {
     const { state, pass } = under();
     await state.put('s', 'short', 'x', { version: 0, ttlMs: 20 });
     await state.put('s', 'long', 'x', { version: 0, ttlMs: MINUTE });
-    const first = await state.put('s', 'kept', 'x', { version: 0, ttlMs: 20 });
+    const first = await state.put('s', 'kept', 'x', { version: 0, ttlMs: 900 });
     await state.put('s', 'kept', 'y', { version: first! });
-    await pass(40);
+    await pass(950);
     expect(await state.get('s', 'short')).toBeUndefined();
     expect([...(await state.list('s')).keys()].toSorted()).toEqual(['kept', 'long']);
     expect(await state.put('s', 'short', 'x', { version: 0 })).toBeGreaterThan(0);

@@ -11,6 +11,8 @@ import type { Log } from '../../../kernel/base/log.ts';
 import type { ParleyConfig } from '../../../config/config.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
 import { version } from '../../../kernel/version.ts';
+import { createSealer } from '../../../kernel/crypto/seal.ts';
+import { createStateLogins } from '../../../mcp/connect/accounts/state-logins.ts';
 import type { LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
 import { stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.ts';
 import { loadFrontEngine } from '../../../mcp/listen/auth/auth-options.ts';
@@ -54,7 +56,9 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const steps = [...calls, ...(built.options.steps ?? [])];
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
   const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state };
-  const loginFor = (server: LoginTarget) => ownLogin(server, { log });
+  const { keys } = found.config;
+  const store = state && createStateLogins({ state, sealer: keys.length > 0 ? createSealer(keys) : undefined });
+  const loginFor = (server: LoginTarget) => ownLogin(server, { log, store });
   const mine = { id: found.id, version: version(), pages, loginFor, auth };
   const person = { pairedAs: found.path, ask: { ...built.options.ask, notify: tellPerson() } };
   const audit = await openServeAudit(found.config, log);

@@ -12,6 +12,7 @@ import type { Credentials, LoginTarget } from '../../../mcp/connect/accounts/log
 import type { Account } from '../../../mcp/connect/accounts/account.ts';
 import type { Address } from '../../../mcp/connect/address.ts';
 import { loginAddress } from '../../../mcp/connect/accounts/login-address.ts';
+import type { LoginStore } from '../../../mcp/connect/accounts/login-store.ts';
 import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts';
 import type { UpstreamTargetOptions } from '../../servers/target-options.ts';
 
@@ -27,8 +28,14 @@ export class AccountLogins {
   readonly #options: AccountLoginsOptions;
   readonly #desk: LoginDesk;
   readonly #events: EventHub | undefined;
+  readonly #store: LoginStore | undefined;
 
-  constructor(options: AccountLoginsOptions, around: LoginDeskOptions) {
+  /** `store`: where logins are kept that the program does not keep. */
+  constructor(
+    options: AccountLoginsOptions,
+    { store, ...around }: LoginDeskOptions & { store?: LoginStore | undefined },
+  ) {
+    this.#store = store;
     this.#options = options;
     this.#events = around.events;
     this.#desk = new LoginDesk(around);
@@ -60,7 +67,7 @@ export class AccountLogins {
     if (account && url && auth?.grant === 'token_exchange')
       return { login: createExchangedLogin({ name, url, login: auth, account }) };
     if (account && url && credentials) return { login: givenCredentials(account, { name, url, credentials }) };
-    const login = loginTo(name, address, { loginFor, account, events: this.#events });
+    const login = loginTo(name, address, { loginFor, account, events: this.#events, store: this.#store });
     return { login, logIn: login && this.#askerFor(name, address, { login, isOwn: account !== undefined }) };
   }
 

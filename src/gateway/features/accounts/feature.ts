@@ -1,5 +1,6 @@
 // The logins of the gateway and of its users at servers.
 import type { Credentials, LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
+import { createStateLogins } from '../../../mcp/connect/accounts/state-logins.ts';
 import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts';
 import { defineFeature } from '../feature.ts';
 import { AccountLogins } from './account-logins.ts';
@@ -19,8 +20,10 @@ export interface AccountSettings {
 
 export const accounts = defineFeature<AccountsFeatureOptions>({
   name: 'accounts',
-  create(options, { people, ...around }) {
-    const logins = new AccountLogins(options, { ...around, host: () => people.pageEndpoint.host });
+  create(options, { people, state, ...around }) {
+    const { sealer, clock } = around;
+    const store = state.isShared ? createStateLogins({ state, sealer, clock }) : undefined;
+    const logins = new AccountLogins(options, { ...around, store, host: () => people.pageEndpoint.host });
     return {
       openPages: logins.pages,
       isPerUser: ({ name, address, settings }) =>

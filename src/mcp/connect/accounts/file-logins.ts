@@ -91,8 +91,8 @@ class FileLogins implements LoginStore {
     return found && found.key === key && typeof found.issuer === 'string' ? found.issuer : undefined;
   }
 
-  exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
-    return locked(`${this.#fileOf(key)}.lock`, this.#waitMs, work);
+  exclusively<T>(key: string, work: (isSure: () => boolean) => Promise<T>): Promise<T> {
+    return locked(`${this.#fileOf(key)}.lock`, this.#waitMs, () => work(() => true));
   }
 
   async #readFile(path: string): Promise<{ key: string; record: LoginRecord } | undefined> {

@@ -59,8 +59,8 @@ export interface LoginStore {
   /** Binds a configured secret to an issuer, unless it is bound already. Resolves with the issuer that it is bound to. */
   bindIssuer(key: string, issuer: string): Promise<string>;
   unbindIssuer(key: string): Promise<void>;
-  /** Runs `work` while nobody else runs work for this key; rejects if that cannot be had in time. */
-  exclusively<T>(key: string, work: () => Promise<T>): Promise<T>;
+  /** Runs `work` while nobody else runs work for this key; rejects if that cannot be had in time. It can ask whether that still holds. */
+  exclusively<T>(key: string, work: (isSure: () => boolean) => Promise<T>): Promise<T>;
 }
 
 /** Logins that end with this process. */
@@ -84,7 +84,8 @@ export function createMemoryLogins(): LoginStore {
     },
     unbindIssuer: async (key) => void issuers.delete(key),
     exclusively(key, work) {
-      const done = (queues.get(key) ?? Promise.resolve()).then(work, work);
+      const alone = () => work(() => true);
+      const done = (queues.get(key) ?? Promise.resolve()).then(alone, alone);
       const settled = done.catch(() => {});
       queues.set(key, settled);
       void settled.then(() => queues.get(key) === settled && queues.delete(key));

@@ -6,6 +6,7 @@ import { isAnonymous } from '../../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { Address } from '../address.ts';
 import { createMemoryLogins } from './login-store.ts';
+import type { LoginStore } from './login-store.ts';
 import { loginAddress } from './login-address.ts';
 import { createServerLogin } from './lazy-login.ts';
 import type { ServerLogin } from './server-login.ts';
@@ -27,19 +28,21 @@ interface LoginToOptions {
   loginFor?: ((server: LoginTarget) => ServerLogin | undefined) | undefined;
   account?: Account | undefined;
   events?: EventHub | undefined;
+  /** Where logins are kept that the program does not keep. Default: in memory. */
+  store?: LoginStore | undefined;
 }
 
 export function loginTo(name: string, address: Address, options: LoginToOptions): ServerLogin | undefined {
-  const { loginFor, account, events } = options;
+  const { loginFor, account, events, store } = options;
   const { url, auth: login } = loginAddress(address) ?? {};
   if (url === undefined || login?.grant === 'token_exchange') return undefined;
   const target: LoginTarget = { name, url, login, events };
   if (account === undefined)
-    return loginFor?.(target) ?? (login && createServerLogin({ ...target, store: createMemoryLogins() }));
+    return loginFor?.(target) ?? (login && createServerLogin({ ...target, store: store ?? createMemoryLogins() }));
   const own = { ...target, account: account.principal };
   // Nobody comes back as an unidentified caller.
-  const kept = isAnonymous(account.principal) ? undefined : loginFor?.(own);
-  return kept ?? createServerLogin({ ...own, store: createMemoryLogins() });
+  if (isAnonymous(account.principal)) return createServerLogin({ ...own, store: createMemoryLogins() });
+  return loginFor?.(own) ?? createServerLogin({ ...own, store: store ?? createMemoryLogins() });
 }
 
 /** The login by token exchange, loaded with the first request. */

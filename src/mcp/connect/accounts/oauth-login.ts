@@ -74,6 +74,7 @@ export class OAuthLogin implements ServerLogin {
   }
 
   async headersFor(method: string, url: URL): Promise<Record<string, string>> {
+    if (!this.#record && !this.#options.store.has(this.#key)) return {};
     let record = (this.#record ??= await this.#options.store.read(this.#key));
     if (record?.tokens && isStale(record.tokens, this.#clock.now())) {
       record = this.#record = (await this.#refresh.renew(record.tokens.access)) ?? record;

@@ -1,6 +1,6 @@
 // Renews the tokens of one login, once for all calls and processes. A refresh token may be spent only once: authorization servers
 // take a second use for theft and end the whole login. So the record is read again inside the lock, and a
-// process that finds newer tokens takes those. If the lock or the store fails, nothing is spent.
+// process that finds newer tokens takes those. If the lock or the store fails, or is not sure any more, nothing is spent.
 import type { Log } from '../../../kernel/base/log.ts';
 import { oauthErrorCode } from './oauth-requests.ts';
 import type { OAuthRequests, TokenParty } from './oauth-requests.ts';
@@ -54,12 +54,13 @@ export class TokenRefresh {
     const { store, key, log } = this.#options;
     this.#failure = undefined;
     try {
-      return await store.exclusively(key, async () => {
+      return await store.exclusively(key, async (isSure) => {
         const record = await store.read(key);
         if (!record?.tokens) return record;
         if (record.tokens.access !== access) return record;
         if (record.tokens.refresh === undefined || (!isRefused && !isStale(record.tokens, this.#options.now())))
           return undefined;
+        if (!isSure()) throw new Error('it is not sure that no other gateway renews it');
         return this.#spend(record, record.tokens);
       });
     } catch (error) {

@@ -205,6 +205,8 @@ it('a made-up method with one row is routed by name, judged, rated and recorded 
     },
     insert: [
       ['src/kernel/methods.ts', 'export const LIST_RESOURCES =', "export const PREVIEW_PROMPT = 'prompts/preview';\n"],
+      ['src/mcp/eras/methods.ts', '  LIST_TOOLS,\n', '  PREVIEW_PROMPT,\n'],
+      ['src/mcp/eras/methods.ts', '  TELL_CAPABILITIES, //', '  PREVIEW_PROMPT,\n'],
       [
         'src/kernel/methods.ts',
         '  [LIST_RESOURCES]: {',
@@ -287,6 +289,135 @@ it('a store that was added has its URL on the command line and in the configurat
       ],
     ],
     test: 'src/flow/store/shelf/shelf.test.ts',
+  },
+  {
+    name: 'add a revision that removes one method and adds another',
+    most: 1,
+    folder: 'src/mcp/eras/made-up',
+    write: {
+      'src/mcp/eras/made-up/revisions.ts': `// A revision without sessions that has lost completion, and can say what a call would cost.
+import { COMPLETE_ARGUMENT } from '../../../kernel/methods.ts';
+import type { Revision } from '../era.ts';
+import { JULY_2026 } from '../stateless/revisions.ts';
+
+const kept = [...JULY_2026.methods].filter((method) => method !== COMPLETE_ARGUMENT);
+
+export const MADE_UP: Revision = {
+  ...JULY_2026,
+  name: '2027-01-01',
+  methods: new Set([...kept, 'tools/estimate']),
+};
+`,
+      'src/mcp/eras/made-up/revisions.test.ts': `import { createServer as createHttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGateway } from '../../../gateway/gateway.ts';
+import { connect } from '../../../sdk/client/connect.ts';
+import { createServer } from '../../../sdk/server/create-server.ts';
+import { ALL_REVISIONS } from '../revisions.ts';
+
+const REVISION = '2027-01-01';
+const VERSION = 'io.modelcontextprotocol/protocolVersion';
+
+/** Speaks this revision and no other. */
+function createFarServer() {
+  const heard: string[] = [];
+  const info = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
+  const tool = { name: 'dig', inputSchema: { type: 'object' } };
+  const results: Record<string, object> = {
+    'server/discover': { ...info, supportedVersions: [REVISION], capabilities: { tools: {} } },
+    'tools/list': { ...info, tools: [tool] },
+    'tools/call': { resultType: 'complete', content: [{ type: 'text', text: 'dug' }] },
+    'tools/estimate': { resultType: 'complete', cost: 3 },
+  };
+  const server = createHttpServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const { id, method, params } = JSON.parse(body);
+    const version = params?._meta?.[VERSION];
+    heard.push(version + ' ' + method);
+    const isSpoken = version === REVISION && request.headers['mcp-protocol-version'] === REVISION;
+    const result = isSpoken ? results[method] : undefined;
+    const refused = isSpoken
+      ? { code: -32601, message: 'Method not found' }
+      : { code: -32022, message: 'Unsupported protocol version', data: { supported: [REVISION], requested: version } };
+    response.writeHead(result ? 200 : 400, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...(result ? { result } : { error: refused }) }));
+  });
+  return { server, heard };
+}
+
+const far = createFarServer();
+const near = createServer({ name: 'near', version: '1', revisions: [REVISION] });
+near.tool('add', {}, () => 'added');
+let gateway: ReturnType<typeof createGateway>;
+let url: string;
+let nearUrl: string;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => far.server.listen(0, '127.0.0.1', resolve));
+  const { port } = far.server.address() as AddressInfo;
+  ({ url: nearUrl } = await near.listen({ port: 0 }));
+  gateway = createGateway({ servers: { far: { url: \`http://127.0.0.1:\${port}/mcp\` }, near: { url: nearUrl } } });
+  ({ url } = await gateway.listen({ port: 0 }));
+});
+
+afterAll(async () => {
+  await gateway.close();
+  await near.close();
+  far.server.closeAllConnections();
+  far.server.close();
+});
+
+describe('a revision that was added in one folder', () => {
+  it('is in the list of what is spoken', () => expect(ALL_REVISIONS).toContain(REVISION));
+
+  it('is what a client and two servers of it speak through the gateway', async () => {
+    await using client = await connect(url, { revision: REVISION });
+    expect(client.server.revision).toBe(REVISION);
+    expect((await client.listTools()).map(({ name }) => name)).toEqual(['far__dig', 'near__add']);
+    await expect(client.callTool('far__dig')).resolves.toMatchObject({ content: [{ text: 'dug' }] });
+    await expect(client.callTool('near__add')).resolves.toMatchObject({ content: [{ text: 'added' }] });
+    expect(new Set(far.heard.map((one) => one.split(' ')[0]))).toEqual(new Set([REVISION]));
+  });
+
+  it('has its new method, which clients of other revisions do not have', async () => {
+    await using client = await connect(url, { revision: REVISION });
+    await expect(client.request('tools/estimate', { name: 'dig' })).resolves.toMatchObject({ cost: 3 });
+    for (const revision of ['2026-07-28', '2025-11-25']) {
+      await using older = await connect(url, { revision });
+      await expect(older.request('tools/estimate', { name: 'dig' })).rejects.toMatchObject({ code: -32601 });
+      await expect(older.callTool('far__dig')).resolves.toMatchObject({ content: [{ text: 'dug' }] });
+    }
+  });
+
+  it('lacks the method that it has removed, towards clients and servers', async () => {
+    await using client = await connect(url, { revision: REVISION });
+    const question = { ref: { type: 'ref/prompt', name: 'far__p' }, argument: { name: 'a', value: '' } };
+    await expect(client.request('completion/complete', question)).rejects.toMatchObject({ code: -32601 });
+    await using direct = await connect(nearUrl, { revision: REVISION });
+    await expect(direct.request('completion/complete', question)).rejects.toMatchObject({ code: -32601 });
+    expect(far.heard.filter((one) => one.includes('completion'))).toEqual([]);
+  });
+
+  it('is agreed on where a client could speak older ones, and not where the server cannot', async () => {
+    await using client = await connect(url);
+    expect(client.server.revision).toBe(REVISION);
+    const old = createServer({ name: 'old', version: '1', revisions: ['2026-07-28'] });
+    const { url: oldUrl } = await old.listen({ port: 0 });
+    await using other = await connect(oldUrl);
+    expect(other.server.revision).toBe('2026-07-28');
+    await expect(connect(oldUrl, { revision: REVISION })).rejects.toThrow('no revision in common');
+    await old.close();
+  });
+});
+`,
+    },
+    insert: [
+      ['src/mcp/eras/list.ts', 'import { JULY_2026 }', "import { MADE_UP } from './made-up/revisions.ts';\n"],
+      ['src/mcp/eras/list.ts', '  DRAFT,', '  MADE_UP, // of a test\n'],
+    ],
+    test: 'src/mcp/eras/made-up/revisions.test.ts',
   },
   {
     name: 'delete the step screen',

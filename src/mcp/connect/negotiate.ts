@@ -145,10 +145,10 @@ async function afterProbe(
 /** Asks the server for the newer era; undefined if it speaks the other one. `isBounded`: within `probeMs`. */
 async function discover(
   wire: RpcPeer,
-  { identity, events, probeMs, via }: NegotiateOptions,
+  { intro, identity, events, probeMs, via }: NegotiateOptions,
   isBounded: boolean,
 ): Promise<ServerDialect | undefined> {
-  const question = { via: via?.(), timeoutMs: isBounded ? probeMs : undefined };
+  const question = { revision: intro.revision, via: via?.(), timeoutMs: isBounded ? probeMs : undefined };
   const speaker = await discoverServer(wire, identity, events, question);
   if (speaker) wire.adopt(speaker);
   return speaker;

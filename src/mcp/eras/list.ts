@@ -4,4 +4,8 @@ import type { Revision } from './era.ts';
 import { HANDSHAKE_REVISIONS } from './handshake/revisions.ts';
 import { JULY_2026 } from './stateless/revisions.ts';
 
-export const REVISIONS: readonly Revision[] = [...HANDSHAKE_REVISIONS, JULY_2026, DRAFT];
+export const REVISIONS: readonly Revision[] = [
+  ...HANDSHAKE_REVISIONS,
+  JULY_2026, // the first without sessions
+  DRAFT, // a dialect of its own, beside all revisions
+];

@@ -3,7 +3,7 @@ import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { toHandshakeError } from './handshake/handshake-client-dialect.ts';
 import { featuresOf } from './handshake/features.ts';
 import type { ServedExchange } from './serve/served-exchange.ts';
-import { toStatelessError } from './stateless/serve-stateless.ts';
+import { toStatelessError } from './stateless/stateless-client-dialect.ts';
 
 const exchange = { id: 'x', method: 'resources/read' } as ServedExchange;
 const missing = (code: number, dialect: string) =>

@@ -1,6 +1,7 @@
 // Finds revisions and eras in the list of them. No file outside eras/ may name a revision, or ask which era a peer speaks.
 import type { Dialect, SpokenEra } from '../../kernel/era/era.ts';
 import type { Revision } from './era.ts';
+import type { MethodRegistry } from './methods.ts';
 import { REVISIONS } from './list.ts';
 
 const BY_NAME: ReadonlyMap<string, Revision> = new Map(REVISIONS.map((one) => [one.name, one]));
@@ -16,6 +17,31 @@ export function revisionNamed(name: string): Revision | undefined {
 /** Whether clients of a revision that is in the list open a session. */
 export function hasSessions(revision: string): boolean {
   return BY_NAME.get(revision)?.era.hasSession === true;
+}
+
+/** The revisions without sessions, newest first. */
+export const STATELESS_REVISIONS: readonly Revision[] = REVISIONS.filter(({ era }) => !era.hasSession).toReversed();
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+/** Version strings compare by date. */
+const [FIRST_STATELESS = ''] = STATELESS_REVISIONS.map(({ name }) => name).toSorted();
+
+/** Whether a revision has no sessions. One that nobody knows yet is taken for a later one of that era, which tells its client what is supported. */
+export function isStateless(revision: string): boolean {
+  return BY_NAME.has(revision) ? !hasSessions(revision) : DATE.test(revision) && revision > FIRST_STATELESS;
+}
+
+/** What some revision has. Any other method is an extension. */
+const ALL_METHODS: ReadonlySet<string> = new Set(REVISIONS.flatMap(({ methods }) => [...methods]));
+
+/** What clients of a revision may send. A revision that is not in the list has them all. */
+export function methodsOf(revision: string): MethodRegistry {
+  return BY_NAME.get(revision)?.methods ?? ALL_METHODS;
+}
+
+/** Whether a method belongs to the protocol, but not to the revision with this registry. */
+export function isMissing(method: string, methods: MethodRegistry): boolean {
+  return !methods.has(method) && ALL_METHODS.has(method);
 }
 
 /** The only revision or era to use with a server. */

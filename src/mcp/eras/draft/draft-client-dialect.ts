@@ -24,7 +24,7 @@ import { toHandshakeEntry } from '../handshake/results.ts';
 import { splitMeta } from '../meta.ts';
 import { plainError, toWire } from '../plain-error.ts';
 import { featuresOf } from '../handshake/features.ts';
-import type { ClientDialect, ClientSession, ErrorAnswer } from '../serve/client-dialect.ts';
+import type { ClientSession, ErrorAnswer, NeutralRequest, SessionDialect } from '../serve/client-dialect.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
 import { DRAFT, DRAFT_VERSION } from './revisions.ts';
 import { ChangedTools } from './changed-tools.ts';
@@ -36,9 +36,7 @@ interface DraftClient {
   info: Implementation;
 }
 
-const METHODS = new Set(['tools/list', 'tools/invoke', 'resources/list', 'capabilities']);
-
-export class DraftClientDialect implements ClientDialect {
+export class DraftClientDialect implements SessionDialect {
   readonly client: ClientView;
   readonly batches = false;
   readonly primesStreams = false;
@@ -106,9 +104,9 @@ export class DraftClientDialect implements ClientDialect {
     if (id !== undefined) this.#session.callOff(id as RequestId, notification);
   }
 
-  toNeutral(request: RequestMessage): ReturnType<ClientDialect['toNeutral']> {
+  toNeutral(request: RequestMessage): NeutralRequest | undefined {
     const { method } = request;
-    if (!METHODS.has(method) && !isInteraction(method)) return undefined;
+    if (!DRAFT.methods.has(method) && !isInteraction(method)) return undefined;
     const neutral = method === 'tools/invoke' ? { ...request, method: 'tools/call' } : request;
     return { request: neutral, split: splitMeta(request.params) };
   }

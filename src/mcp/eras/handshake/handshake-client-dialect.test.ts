@@ -1,3 +1,4 @@
+import type { HandshakeClientDialect } from './handshake-client-dialect.ts';
 import { describe, expect, it } from 'vitest';
 import type { Ask } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
@@ -183,7 +184,7 @@ describe('questions', () => {
   const roots: Ask = { method: 'roots/list' };
   const everything = { elicitation: { form: {}, url: {} }, sampling: { tools: {} }, roots: {} };
   const canAsk = (revision: string, ask: Ask, capabilities: JsonObject = everything) =>
-    open(revision, undefined, capabilities).conversation.dialect!.canAsk(ask);
+    (open(revision, undefined, capabilities).conversation.dialect as HandshakeClientDialect).canAsk(ask);
 
   it('exist only if the revision has them', () => {
     expect(REVISIONS.map((revision) => canAsk(revision, form))).toEqual([false, false, true, true, true]);

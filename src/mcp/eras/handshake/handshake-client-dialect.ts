@@ -5,38 +5,38 @@ import type { ServerCapabilities } from '@modelcontextprotocol/client';
 import type { Ask, ClientView, Exchange, LogEntry, Progress } from '../../../kernel/exchange.ts';
 import { isObject, toNotification, MISSING, toInvalid } from '../../../kernel/message.ts';
 import type { JsonObject, NotificationMessage, RequestMessage, WireError } from '../../../kernel/message.ts';
-import { TASK_METHODS } from '../../../kernel/methods.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
 import type { Change, Target } from '../../../kernel/target.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { missingCapability } from '../ask.ts';
 import { META, splitMeta } from '../meta.ts';
+import type { MethodRegistry } from '../methods.ts';
 import { isLogLevel, writeLog, writeProgress } from '../notifications.ts';
 import { plainError, toWire } from '../plain-error.ts';
+import { isMissing, methodsOf } from '../revisions.ts';
 import { featuresOf } from './features.ts';
 import type { Features } from './features.ts';
-import type { ClientDialect, ClientSession, ErrorAnswer } from '../serve/client-dialect.ts';
+import type { ClientSession, ErrorAnswer, NeutralRequest, SessionDialect } from '../serve/client-dialect.ts';
 import type { ServedExchange } from '../serve/served-exchange.ts';
 import { toOlderAsk } from './older-asks.ts';
 import type { OlderAsk } from './older-asks.ts';
 import { toTask, toHandshakeResult } from './results.ts';
 
-/** Methods of other dialects. */
-const FOREIGN = new Set(['tools/invoke', 'shutdown', 'server/discover', 'subscriptions/listen', 'tasks/update']);
-
-export class HandshakeClientDialect implements ClientDialect {
+export class HandshakeClientDialect implements SessionDialect {
   readonly client: ClientView;
   readonly batches: boolean;
   readonly primesStreams: boolean;
   readonly namesVersions = true;
   readonly reportsAllProgress = false;
   readonly #features: Features;
+  readonly #methods: MethodRegistry;
   readonly #session: ClientSession;
 
   constructor(session: ClientSession, client: ClientView) {
     this.client = client;
     this.#session = session;
     this.#features = featuresOf(client.revision);
+    this.#methods = methodsOf(client.revision);
     this.batches = this.#features.batches;
     this.primesStreams = this.#features.primedStreams;
   }
@@ -53,9 +53,9 @@ export class HandshakeClientDialect implements ClientDialect {
     };
   }
 
-  toNeutral(request: RequestMessage): ReturnType<ClientDialect['toNeutral']> {
+  toNeutral(request: RequestMessage): NeutralRequest | undefined {
     const { method } = request;
-    if (FOREIGN.has(method) || (TASK_METHODS.has(method) && !this.#features.tasks)) return undefined;
+    if (isMissing(method, this.#methods)) return undefined;
     const split = splitMeta(request.params);
     if (method !== 'tools/call' || !isObject(split.params.task)) return { request, split };
     const { task, ...params } = split.params;

@@ -26,6 +26,8 @@ import { answerAsk } from '../ask.ts';
 import { plainError } from '../plain-error.ts';
 import { featuresOf } from './features.ts';
 import { readChange } from '../notifications.ts';
+import { isMissing, methodsOf } from '../revisions.ts';
+import type { MethodRegistry } from '../methods.ts';
 import { sendRequest } from '../speak/send-again.ts';
 import type { Remedy } from '../speak/remedy.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
@@ -36,6 +38,7 @@ export class HandshakeServerDialect implements ServerDialect {
   readonly server: ServerView;
   readonly #wire: Wire;
   readonly #events: ServerEvents;
+  readonly #methods: MethodRegistry;
   #answering = new Map<unknown, AbortController>();
   /** The number of open questions. Counted, because a server may give all of them the same id. */
   #asked = 0;
@@ -44,10 +47,11 @@ export class HandshakeServerDialect implements ServerDialect {
     this.#wire = wire;
     this.server = server;
     this.#events = events;
+    this.#methods = methodsOf(server.revision);
   }
 
   call(call: OutgoingCall, remedy?: Remedy): Promise<ResultObject> {
-    if (call.method === 'tasks/update') {
+    if (isMissing(call.method, this.#methods)) {
       return Promise.reject(new ProtocolError(-32601, 'Method not found', `Unknown method: ${call.method}`));
     }
     return call.task && this.#canRunTasks() ? this.#startTask(call, remedy) : this.#send(call, remedy);

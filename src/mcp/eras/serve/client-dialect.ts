@@ -1,5 +1,4 @@
-// A dialect of connections that begin with `initialize`, towards clients: its methods and its encoding of results,
-// errors and notifications. The conversation around it (ids, cancellation, questions) is the same for all.
+// A dialect towards clients: which methods it has, and how it encodes results, errors, questions and notifications.
 import type { LoggingLevel } from '@modelcontextprotocol/client';
 import type { Ask, ClientConnection, ClientView, Exchange, LogEntry, Progress } from '../../../kernel/exchange.ts';
 import type {
@@ -17,7 +16,38 @@ import type { SplitParams } from '../meta.ts';
 import type { ServeContext } from './serve-context.ts';
 import type { ServedExchange } from './served-exchange.ts';
 
-export interface ClientDialect {
+/** A request in the neutral form. */
+export interface NeutralRequest {
+  request: RequestMessage;
+  split: SplitParams;
+  task?: Exchange['task'];
+}
+
+/** What every era answers about the requests of its clients. It keeps nothing of a request. */
+export interface ClientDialect<Served extends ServedExchange = ServedExchange> {
+  /** Undefined if the revision lacks the method. Throws what is wrong with the request. */
+  toNeutral(request: RequestMessage): NeutralRequest | undefined;
+  /** Calls the target; the result may be a promise. */
+  serve(exchange: Served, target: Target): unknown;
+  /** Encodes the result. */
+  encode(exchange: Served, answer: ResultObject): unknown;
+  toError(error: GatewayError | ProtocolError, exchange: Served): ErrorAnswer;
+  /** Undefined if the client wants none. */
+  toProgress(progress: Progress, exchange: Served): NotificationMessage | undefined;
+  toLog(entry: LogEntry): NotificationMessage | undefined;
+  canAsk(ask: Ask, exchange: Served): boolean;
+  /** What the client gets of a question, and how to convert its answer if that is needed. */
+  toAsk(ask: Ask): AskForm;
+}
+
+export interface AskForm {
+  method: string;
+  params?: JsonObject;
+  fromAnswer?: (answer: JsonObject) => JsonObject;
+}
+
+/** A dialect of a client with a session, which begins with `initialize`. The conversation around it (ids, cancellation, questions) is the same for all. */
+export interface SessionDialect extends ClientDialect {
   readonly client: ClientView;
   readonly batches: boolean;
   /** The client accepts that a stream closes early, after an event with an id and no data. */
@@ -32,15 +62,6 @@ export interface ClientDialect {
   control?(request: RequestMessage): { result: unknown } | undefined;
   /** Takes a notification that concerns the connection itself; false for any other. */
   controlled?(notification: NotificationMessage): boolean;
-  /** The request in the neutral form; undefined if the dialect lacks the method. */
-  toNeutral(
-    request: RequestMessage,
-  ): { request: RequestMessage; split: SplitParams; task?: Exchange['task'] } | undefined;
-  /** Calls the target; the result may be a promise. */
-  serve(exchange: Exchange, target: Target): unknown;
-  /** Encodes the result. */
-  encode(exchange: Exchange, answer: ResultObject): unknown;
-  toError(error: GatewayError | ProtocolError, exchange: ServedExchange): ErrorAnswer;
   /** The answer to a cancelled request; undefined if the dialect sends none. */
   toCancelled(exchange: ServedExchange): ResponseMessage | undefined;
   /** The id that a cancellation names; undefined for any other notification. */
@@ -49,11 +70,6 @@ export interface ClientDialect {
     change: Change,
     isSubscribed: (uri: string) => boolean,
   ): NotificationMessage | undefined | Promise<NotificationMessage | undefined>;
-  toProgress(progress: Progress, exchange: ServedExchange): NotificationMessage | undefined;
-  toLog(entry: LogEntry): NotificationMessage | undefined;
-  canAsk(ask: Ask): boolean;
-  /** The request to the client, and how to convert its answer if that is needed. */
-  toAsk(ask: Ask): { method: string; params?: JsonObject; fromAnswer?: (answer: JsonObject) => JsonObject };
 }
 
 /** The conversation with a client, as its dialect sees it. */
@@ -78,8 +94,8 @@ export interface EraTowardsClients {
   /** Whether a client that opens with these parameters speaks it. */
   isOpening(params: JsonObject): boolean;
   /** Throws the error that `initialize` answers. */
-  toDialect(params: JsonObject, session: ClientSession): ClientDialect;
+  toDialect(params: JsonObject, session: ClientSession): SessionDialect;
 }
 
-/** An error, or a result that tells the model about it. */
-export type ErrorAnswer = { result: JsonObject } | { error: WireError };
+/** An error, or a result that tells the model about it. `status`: of HTTP, while nothing has been sent; left out, the one that carries answers. */
+export type ErrorAnswer = { result: JsonObject } | { error: WireError; status?: number };

@@ -29,7 +29,7 @@ import { INITIALIZED, OPEN_METHODS, chooseClientDialect, preliminaryDialect } fr
 import { logFailure, ServedExchange } from './served-exchange.ts';
 import type { Outlet } from './served-exchange.ts';
 import { PendingAsks } from './pending-asks.ts';
-import type { ClientDialect, ClientSession } from './client-dialect.ts';
+import type { SessionDialect, ClientSession } from './client-dialect.ts';
 
 /** Carries messages that belong to no request. */
 interface BackChannel extends Pick<Outlet, 'send'> {
@@ -60,7 +60,7 @@ export class Conversation implements ClientSession {
   readonly context: ServeContext;
   readonly principal: string;
   readonly from: ClientConnection | undefined;
-  dialect: ClientDialect | undefined;
+  dialect: SessionDialect | undefined;
   /** The level that the client set; until then, info and above are sent. */
   chosenLevel: LoggingLevel | undefined;
   readonly subscriptions: Set<string> = new Set();
@@ -147,7 +147,7 @@ export class Conversation implements ClientSession {
 
   putAsk(ask: Ask, exchange: ServedExchange, signal?: AbortSignal): Promise<JsonObject> {
     const dialect = this.dialect!;
-    if (!dialect.canAsk(ask)) {
+    if (!dialect.canAsk(ask, exchange)) {
       return Promise.reject(cannotBeAsked(ask, missingCapability(ask, dialect.client.capabilities)));
     }
     const { fromAnswer, ...question } = dialect.toAsk(ask);
@@ -225,7 +225,7 @@ export class Conversation implements ClientSession {
     }
   }
 
-  #begin(dialect: ClientDialect): void {
+  #begin(dialect: SessionDialect): void {
     const via = arrivedVia();
     if (via.length > 0) this.#via = via.slice(-1);
     this.dialect = dialect;
@@ -261,7 +261,7 @@ export class Conversation implements ClientSession {
     }
   }
 
-  #succeed(exchange: ServedExchange, dialect: ClientDialect, answer: ResultObject): void {
+  #succeed(exchange: ServedExchange, dialect: SessionDialect, answer: ResultObject): void {
     try {
       this.#finish(exchange, toResult(exchange.request.id, dialect.encode(exchange, answer)));
     } catch (thrown) {
@@ -269,7 +269,7 @@ export class Conversation implements ClientSession {
     }
   }
 
-  #fail(exchange: ServedExchange, dialect: ClientDialect, thrown: unknown): void {
+  #fail(exchange: ServedExchange, dialect: SessionDialect, thrown: unknown): void {
     const error = toError(thrown);
     logFailure(this.context.log, exchange, error);
     // Clients of this era read an error only from the body of a 200, but what paces them, such as a proxy, reads the status.
@@ -365,7 +365,7 @@ class ConversationExchange extends ServedExchange {
   }
 
   canAsk(ask: Ask): boolean {
-    return this.conversation.dialect?.canAsk(ask) ?? false;
+    return this.conversation.dialect?.canAsk(ask, this) ?? false;
   }
 
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {

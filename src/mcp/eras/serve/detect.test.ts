@@ -5,7 +5,7 @@ import { isStatelessMessage, openingOf } from './detect.ts';
 import { request } from '../fake-context.contract.ts';
 import { META } from '../meta.ts';
 import { negotiateRevision } from '../handshake/features.ts';
-import { isStateless } from '../stateless/revisions.ts';
+import { isStateless } from '../revisions.ts';
 
 const modern = { _meta: { [META.protocolVersion]: '2026-07-28', [META.clientCapabilities]: {} } };
 const judge = (

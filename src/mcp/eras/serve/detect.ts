@@ -9,8 +9,8 @@ import { readIntroduction } from '../introduction.ts';
 import { META } from '../meta.ts';
 import { isHandshake } from '../handshake/features.ts';
 import { ANYBODY } from '../own-clients.ts';
-import { JULY_2026, isStateless } from '../stateless/revisions.ts';
-import type { ClientDialect } from './client-dialect.ts';
+import { STATELESS_REVISIONS, isStateless, revisionNamed } from '../revisions.ts';
+import type { SessionDialect } from './client-dialect.ts';
 import type { ServeContext } from './serve-context.ts';
 
 interface Evidence {
@@ -48,7 +48,7 @@ export function openingOf(message: Message): ClientOpening | undefined {
   }
   const meta = isObject(params._meta) ? params._meta : {};
   const capabilities = meta[META.clientCapabilities];
-  const { dialect, era } = JULY_2026;
+  const { dialect, era } = revisionNamed(String(meta[META.protocolVersion])) ?? STATELESS_REVISIONS[0]!;
   return isObject(capabilities) ? { dialect, era, capabilities } : undefined;
 }
 
@@ -64,7 +64,7 @@ export function checkOpeningVersion(header: string | undefined, { revisions }: S
  */
 export function checkSessionVersion(
   header: string | undefined,
-  { dialect, context }: { dialect: ClientDialect | undefined; context: ServeContext },
+  { dialect, context }: { dialect: SessionDialect | undefined; context: ServeContext },
 ): void {
   if (header === undefined || !dialect?.namesVersions) return;
   if (isHandshake(header) && context.revisions.includes(header)) return;

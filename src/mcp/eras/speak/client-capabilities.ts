@@ -6,7 +6,7 @@ import { present } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { SmallMemo } from '../../../kernel/containers/memo.ts';
 import { featuresOf } from '../handshake/features.ts';
-import { isStateless } from '../stateless/revisions.ts';
+import { isStateless } from '../revisions.ts';
 
 /** `capabilities` is in the newest handshake form. */
 export function toClientCapabilities(capabilities: ClientCapabilities, revision: string): ClientCapabilities {

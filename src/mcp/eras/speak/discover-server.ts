@@ -9,8 +9,8 @@ import type { ServerEvents, ServerView } from '../../../kernel/server-view.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { isLoop } from '../../../kernel/base/via.ts';
 import { META, withoutEnvelope } from '../meta.ts';
-import { isHandshake } from '../handshake/features.ts';
-import { JULY_2026, STATELESS } from '../stateless/revisions.ts';
+import type { Revision } from '../era.ts';
+import { STATELESS_REVISIONS, hasSessions } from '../revisions.ts';
 import { toHeaders } from '../stateless/headers.ts';
 import { toEnvelope } from '../stateless/envelope.ts';
 import type { StatelessIdentity } from '../stateless/envelope.ts';
@@ -22,6 +22,8 @@ const UNSUPPORTED_VERSION = -32022;
 const NO_EVIDENCE = new Set([401, 403, 407, 408, 421, 423, 425, 429]);
 
 interface DiscoverOptions {
+  /** The only revision to speak; default: all without sessions. */
+  revision?: string | undefined;
   timeoutMs?: number | undefined;
   /** The gateways that the request has passed. */
   via?: readonly string[] | undefined;
@@ -34,41 +36,58 @@ export async function discoverServer(
   events: ServerEvents,
   question: DiscoverOptions = {},
 ): Promise<ServerDialect | undefined> {
-  const result = await probe(wire, identity, question);
+  const spoken = STATELESS_REVISIONS.filter(({ name }) => (question.revision ?? name) === name);
+  const result = await probe({ wire, identity, spoken }, question);
   if (!isObject(result)) return undefined;
-  const { supportedVersions } = result;
-  if (!Array.isArray(supportedVersions) || !supportedVersions.includes(STATELESS)) return undefined;
-  return new StatelessServerDialect(wire, toView(result), identity, events);
+  const agreed = newestOf(spoken, result.supportedVersions);
+  return agreed && new StatelessServerDialect(wire, toView(result, agreed), identity, events);
 }
 
-async function probe(wire: Wire, identity: StatelessIdentity, question: DiscoverOptions): Promise<unknown> {
+/** Who asks, and what it speaks, newest first. */
+interface Asker {
+  wire: Wire;
+  identity: StatelessIdentity;
+  spoken: readonly Revision[];
+}
+
+function newestOf(spoken: readonly Revision[], offered: unknown): Revision | undefined {
+  return Array.isArray(offered) ? spoken.find(({ name }) => offered.includes(name)) : undefined;
+}
+
+async function probe(asker: Asker, question: DiscoverOptions): Promise<unknown> {
+  const [newest] = asker.spoken;
+  if (!newest) return undefined;
   try {
-    return await discover(wire, identity, question);
+    return await discover(asker, newest, question);
   } catch (thrown) {
-    if (!saysSupported(thrown, wire)) {
-      if (isOtherEra(thrown)) return undefined;
-      throw thrown;
-    }
+    const common = commonRevision(thrown, asker);
+    // It speaks the era and lists a revision of ours: ask again, never `initialize`.
+    if (common) return discover(asker, common, question);
+    if (isOtherEra(thrown)) return undefined;
+    throw thrown;
   }
-  // It speaks the era and lists our version: ask again, never `initialize`.
-  return discover(wire, identity, question);
 }
 
-function discover(wire: Wire, identity: StatelessIdentity, { via, timeoutMs }: DiscoverOptions): Promise<unknown> {
+function discover(
+  { wire, identity }: Asker,
+  { name }: Revision,
+  { via, timeoutMs }: DiscoverOptions,
+): Promise<unknown> {
   const method = 'server/discover';
-  const params = { _meta: { ...toEnvelope(STATELESS, identity), ...(via && { [META.via]: via }) } };
-  const headers = wire.http ? toHeaders(method, params, STATELESS) : undefined;
+  const params = { _meta: { ...toEnvelope(name, identity), ...(via && { [META.via]: via }) } };
+  const headers = wire.http ? toHeaders(method, params, name) : undefined;
   // Without a cancellation notice: a server that waits for `initialize` might crash on another message.
   return wire.call({ method, params, timeoutMs }, { headers, cancelByStream: true, cancelNotice: () => undefined });
 }
 
 /** Only this era's error code with its version list is conclusive; the list may name older revisions only. */
-function saysSupported(thrown: unknown, wire: Wire): boolean {
-  if (!(thrown instanceof ProtocolError) || thrown.code !== UNSUPPORTED_VERSION || !isObject(thrown.data)) return false;
+function commonRevision(thrown: unknown, { wire, spoken }: Asker): Revision | undefined {
+  if (!(thrown instanceof ProtocolError) || thrown.code !== UNSUPPORTED_VERSION || !isObject(thrown.data))
+    return undefined;
   const { supported } = thrown.data;
-  if (!Array.isArray(supported)) return false;
-  if (supported.includes(STATELESS)) return true;
-  if (supported.length === 0 || supported.some((revision) => isHandshake(String(revision)))) return false;
+  if (!Array.isArray(supported)) return undefined;
+  const common = newestOf(spoken, supported);
+  if (common || supported.length === 0 || supported.some((revision) => hasSessions(String(revision)))) return common;
   throw new GatewayError('NO_COMMON_VERSION', { server: wire.name, offered: supported.join(', ') });
 }
 
@@ -82,15 +101,15 @@ export function isOtherEra(thrown: unknown): boolean {
   return thrown.code === 'UPSTREAM_INVALID' || thrown.code === 'NO_COMMON_VERSION';
 }
 
-function toView(result: JsonObject): ServerView {
+function toView(result: JsonObject, { name, dialect, era }: Revision): ServerView {
   const meta = isObject(result._meta) ? result._meta : {};
   const { supportedVersions: _versions, capabilities: _can, instructions: _says, serverInfo: _who, ...rest } = result;
   const { resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...greeting } = withoutEnvelope(withoutVia(rest));
   const info = meta[META.serverInfo] ?? result.serverInfo;
   return {
-    dialect: JULY_2026.dialect,
-    era: JULY_2026.era,
-    revision: STATELESS,
+    dialect,
+    era,
+    revision: name,
     info: (isObject(info) ? info : { name: 'unknown', version: '0' }) as Implementation,
     capabilities: toNeutral(isObject(result.capabilities) ? result.capabilities : {}),
     instructions: typeof result.instructions === 'string' ? result.instructions : undefined,

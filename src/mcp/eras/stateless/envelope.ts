@@ -13,8 +13,7 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import { checkIntroductionSize } from '../introduction.ts';
 import { isLogLevel } from '../notifications.ts';
 import { META } from '../meta.ts';
-import { STATELESS_FACTS } from './facts.ts';
-import { isStateless } from './revisions.ts';
+import { isStateless, revisionNamed } from '../revisions.ts';
 
 export interface Envelope {
   revision: string;
@@ -53,10 +52,11 @@ export function toClient(
   principal: string,
   connection?: ClientConnection,
 ): ClientView {
+  const { dialect, era } = revisionNamed(revision)!;
   // With what others add to it, so that V8 makes it in one piece.
   return {
-    dialect: 'stateless',
-    era: STATELESS_FACTS,
+    dialect,
+    era,
     revision,
     info,
     capabilities,

@@ -7,7 +7,8 @@ import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { FakeTarget, RecordingOutlet, enveloped, fakeContext, request, settled } from '../fake-context.contract.ts';
 import type { ServeContextOptions } from '../serve/serve-context.ts';
 import { META } from '../meta.ts';
-import { serveStateless, toStatelessError } from './serve-stateless.ts';
+import { serveStateless } from './serve-stateless.ts';
+import { toStatelessError } from './stateless-client-dialect.ts';
 
 type Handle = (exchange: Exchange) => JsonObject | Promise<JsonObject>;
 

@@ -8,7 +8,6 @@ import type {
   Message,
   RequestMessage,
   ResponseMessage,
-  WireError,
   NotificationMessage,
 } from '../../../kernel/message.ts';
 import { CALL_METHODS, WIRE_NOTIFICATIONS } from '../../../kernel/methods.ts';
@@ -17,20 +16,19 @@ import { readSuspended } from '../../../kernel/target.ts';
 import type { SuspendedCall } from '../../../kernel/target.ts';
 import { GatewayError, ProtocolError, toError } from '../../../kernel/base/errors.ts';
 import { splitMeta } from '../meta.ts';
-import type { SplitParams } from '../meta.ts';
-import { withServerWords, plainError, toWire } from '../plain-error.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
 import { logFailure } from '../serve/served-exchange.ts';
 import type { Outlet } from '../serve/served-exchange.ts';
 import { readEnvelope, toClient } from './envelope.ts';
 import type { Envelope } from './envelope.ts';
-import { toFlowError } from './flow-extension.ts';
 import { checkStandardHeaders, checkVersionHeader, checkParamHeaders } from './headers.ts';
 import type { Headers } from './headers.ts';
 import { listen } from './listen.ts';
 import { openState, sealState } from './request-state.ts';
 import type { SuspendedState } from './request-state.ts';
-import { toDiscovery, toInputRequired, toStatelessResult } from './results.ts';
+import { toInputRequired } from './results.ts';
+import { STATELESS_TASK_METHODS } from './methods.ts';
+import { statelessDialectOf, tasksRequired, toStatelessError } from './stateless-client-dialect.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
 import type { RunningRequest } from '../serve/running-request.ts';
 
@@ -40,21 +38,6 @@ interface StatelessCaller {
   /** Present on HTTP; the body must match them. */
   headers?: Headers | undefined;
 }
-
-/** Methods that this era has removed or never had. */
-const REMOVED = new Set([
-  'initialize',
-  'ping',
-  'logging/setLevel',
-  'resources/subscribe',
-  'resources/unsubscribe',
-  'tasks/result',
-  'tasks/list',
-  'tools/invoke',
-  'shutdown',
-]);
-
-const TASK_METHODS = new Set(['tasks/get', 'tasks/update', 'tasks/cancel']);
 
 export function serveStateless(
   context: ServeContext,
@@ -88,17 +71,19 @@ function admit(
   if (headers) checkVersionHeader(headers, request);
   const envelope = readEnvelope(request, context.revisions);
   if (headers) checkStandardHeaders(headers, request);
-  if (REMOVED.has(request.method)) throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
+  const dialect = statelessDialectOf(envelope.revision);
+  const neutral = dialect.toNeutral(request);
+  if (!neutral) throw new GatewayError('METHOD_NOT_FOUND', { method: request.method });
   const answers = readAnswers(request);
-  const split = withoutRetry(request.method, splitMeta(request.params));
-  const exchange = new StatelessExchange(request, split, toClient(envelope, principal, from), outlet);
+  const exchange = new StatelessExchange(request, neutral.split, toClient(envelope, principal, from), outlet);
   exchange.context = context;
+  exchange.dialect = dialect;
   exchange.answers = answers;
   // A client may send answers to questions it expects.
   if (answers) exchange.resumed = { state: undefined, answers, server: undefined };
   exchange.logLevel = envelope.logLevel;
   exchange.task = taskOf(envelope);
-  if (TASK_METHODS.has(request.method) && !exchange.task) {
+  if (STATELESS_TASK_METHODS.has(request.method) && !exchange.task) {
     throw new ProtocolError(-32021, 'The tasks extension was not declared', tasksRequired());
   }
   if (headers && request.method === 'tools/call') checkParams(headers, exchange);
@@ -113,14 +98,6 @@ function readAnswers({ method, params }: RequestMessage): JsonObject | undefined
   const wrong = Object.keys(answers).find((key) => !isObject(answers[key]));
   if (wrong !== undefined) throw toInvalid(`inputResponses.${wrong}`, 'Must be an object');
   return answers;
-}
-
-/** The params of a retry belong to the era, so no target sees them. */
-function withoutRetry(method: string, split: SplitParams): SplitParams {
-  const { params } = split;
-  if (!CALL_METHODS.has(method) || !('inputResponses' in params || 'requestState' in params)) return split;
-  const { inputResponses, requestState, ...rest } = params;
-  return { ...split, params: rest };
 }
 
 /** A client that declares the tasks extension allows any call to become a task. */
@@ -164,10 +141,9 @@ function toLost({ method }: RequestMessage): JsonObject {
 }
 
 function run(exchange: StatelessExchange): void {
-  const { target, revisions } = exchange.context;
   let result;
   try {
-    result = exchange.method === 'server/discover' ? toDiscovery(target, exchange, revisions) : target.handle(exchange);
+    result = exchange.dialect.serve(exchange, exchange.context.target) as ResultObject | Promise<ResultObject>;
   } catch (thrown) {
     return fail(exchange, thrown);
   }
@@ -183,10 +159,9 @@ function finish(exchange: StatelessExchange, result: ResultObject): void {
   if (exchange.aborted) return close(exchange);
   const suspended = readSuspended(result);
   if (suspended) return suspend(exchange, suspended);
-  const { method, context } = exchange;
   let encoded: ResultObject;
   try {
-    encoded = method === 'server/discover' ? result : toStatelessResult(method, result, context.target.info);
+    encoded = exchange.dialect.encode(exchange, result);
   } catch (thrown) {
     return fail(exchange, thrown); // the target's answer is not a result
   }
@@ -213,19 +188,11 @@ function fail(exchange: StatelessExchange, thrown: unknown): void {
   if (exchange.ended) return;
   if (exchange.parked && !exchange.aborted) return exchange.hold(() => fail(exchange, thrown));
   const error = toError(thrown);
-  if (isLateCancel(error, exchange)) return finish(exchange, {});
   logFailure(exchange.context.log, exchange, error);
   if (exchange.aborted) return close(exchange);
-  const answer = toStatelessError(error, exchange.id, false);
+  const answer = exchange.dialect.toError(error, exchange);
   if ('result' in answer) return finish(exchange, answer.result);
-  const flow = toFlowError(exchange.method, answer.error);
-  close(exchange, toErrorMessage(exchange.request.id, flow ?? answer.error), flow ? 200 : answer.status);
-}
-
-/** Cancelling a finished task succeeds: cancellation is cooperative (tasks extension). */
-function isLateCancel(error: GatewayError | ProtocolError, { method, params }: StatelessExchange): boolean {
-  if (method !== 'tasks/cancel' || typeof params.taskId !== 'string') return false;
-  return error instanceof GatewayError && error.code === 'INVALID_PARAMS';
+  close(exchange, toErrorMessage(exchange.request.id, answer.error), answer.status);
 }
 
 function refuse(context: ServeContext, request: RequestMessage, outlet: Outlet, thrown: unknown): void {
@@ -237,44 +204,6 @@ function refuse(context: ServeContext, request: RequestMessage, outlet: Outlet, 
   if ('result' in answer) return outlet.end(toResult(request.id, answer.result));
   const status = error instanceof ProtocolError ? 400 : answer.status;
   outlet.end(toErrorMessage(request.id, answer.error), status);
-}
-
-/** `status` is the HTTP status to use while nothing has been sent. */
-type StatelessAnswer = { result: JsonObject } | { error: WireError; status: number };
-
-/** `atEdge` means that the target has not seen the request; then bad params are a bad HTTP request too. */
-export function toStatelessError(
-  error: GatewayError | ProtocolError,
-  exchangeId: string,
-  atEdge: boolean,
-): StatelessAnswer {
-  if (error instanceof ProtocolError) return { error: plainError(error), status: 200 };
-  const { code, details, row } = error;
-  switch (code) {
-    case 'INVALID_ARGUMENTS':
-      return { result: { content: [{ type: 'text', text: error.message }], isError: true } };
-    case 'RESOURCE_NOT_FOUND':
-      return {
-        error: withServerWords(error, toWire(-32602, error.message, { uri: details.uri }), 'stateless'),
-        status: 200,
-      };
-    case 'UNSUPPORTED_VERSION':
-      return { error: { ...plainError(error), code: -32022 }, status: 400 };
-    case 'TASK_REQUIRED':
-      return { error: toWire(-32021, error.message, tasksRequired()), status: 400 };
-    case 'INVALID_PARAMS':
-      return { error: plainError(error), status: atEdge ? 400 : 200 };
-    default:
-      // Clients read an error only from the body of a 200; a 5xx status would hide it.
-      return {
-        error: withServerWords(error, plainError(error, exchangeId), 'stateless'),
-        status: row.fault === 'client' ? row.status : 200,
-      };
-  }
-}
-
-function tasksRequired(): JsonObject {
-  return { requiredCapabilities: { extensions: { [TASKS_EXTENSION]: {} } } };
 }
 
 /**

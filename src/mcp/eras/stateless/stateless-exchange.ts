@@ -10,20 +10,19 @@ import { mustBeAskedFirst } from '../../../kernel/exchange.ts';
 import type { Ask, Exchange, LogEntry, Progress } from '../../../kernel/exchange.ts';
 import { isObject, toResult } from '../../../kernel/message.ts';
 import type { JsonObject, NotificationMessage } from '../../../kernel/message.ts';
-import { CALL_METHODS, CAPABILITY_BY_ASK } from '../../../kernel/methods.ts';
+import { CALL_METHODS } from '../../../kernel/methods.ts';
 import { OpenQuestions } from '../../../kernel/containers/open-questions.ts';
 import { dictionary } from '../../../kernel/containers/dictionary.ts';
 import { cancelledBy, cancelledError } from '../../../kernel/base/cancelled-error.ts';
-import { GatewayError, toError } from '../../../kernel/base/errors.ts';
-import { cannotBeAsked, missingCapability } from '../ask.ts';
+import { toError } from '../../../kernel/base/errors.ts';
 import type { ServeContext } from '../serve/serve-context.ts';
-import { isAtLeast, writeLog, writeProgress } from '../notifications.ts';
-import { META } from '../meta.ts';
+import { isAtLeast } from '../notifications.ts';
 import { parkCall } from '../serve/parked-calls.ts';
 import type { ParkedCall } from '../serve/parked-calls.ts';
 import { ServedExchange } from '../serve/served-exchange.ts';
 import { sealState } from './request-state.ts';
 import { toInputRequired } from './results.ts';
+import type { StatelessClientDialect } from './stateless-client-dialect.ts';
 
 interface OpenAsk {
   ask: Ask;
@@ -37,6 +36,8 @@ export class StatelessExchange extends ServedExchange implements ParkedCall {
   round = 0;
   /** Set as soon as it is made. */
   declare context: ServeContext;
+  /** The same. */
+  declare dialect: StatelessClientDialect;
   /** How often the call was answered with questions and repeated. */
   suspensions = 0;
   resumed: Exchange['resumed'];
@@ -49,24 +50,23 @@ export class StatelessExchange extends ServedExchange implements ParkedCall {
   #scheduled = false;
 
   progress(progress: Progress): void {
-    const { progressToken } = this;
-    if (progressToken !== undefined) this.tell(writeProgress(progressToken, progress));
+    this.tell(this.dialect.toProgress(progress, this));
   }
 
   log(entry: LogEntry): void {
     if (this.logLevel === undefined || !isAtLeast(entry.level, this.logLevel)) return;
-    this.tell(writeLog(entry));
+    this.tell(this.dialect.toLog(entry));
   }
 
   canAsk(ask: Ask): boolean {
-    return this.#refusal(ask) === undefined;
+    return this.dialect.canAsk(ask, this);
   }
 
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
     if (this.aborted) return Promise.reject(cancelledBy(this));
     if (this.ended) return Promise.reject(cancelledError('answered'));
     if (signal?.aborted) return Promise.reject(cancelledError('withdrawn'));
-    const refusal = this.#refusal(ask);
+    const refusal = this.dialect.whyNotAsked(ask, this);
     if (refusal) return Promise.reject(refusal);
     const open = (this.#open ??= new OpenQuestions<OpenAsk>());
     const key = open.toKey(ask.key, 'ask-');
@@ -74,6 +74,10 @@ export class StatelessExchange extends ServedExchange implements ParkedCall {
     if (given) return Promise.resolve(given);
     this.#schedule();
     return open.open(key, { ask, isSent: false }, { asker: signal });
+  }
+
+  get rounds(): number {
+    return this.round + this.suspensions;
   }
 
   /**
@@ -173,25 +177,8 @@ export class StatelessExchange extends ServedExchange implements ParkedCall {
     const questions: JsonObject = dictionary();
     for (const [key, open] of this.#open?.entries() ?? []) {
       open.isSent = true;
-      questions[key] = toQuestion(open.ask);
+      questions[key] = this.dialect.toAsk(open.ask);
     }
     return questions;
   }
-
-  #refusal(ask: Ask): GatewayError | undefined {
-    if (this.round + this.suspensions >= this.context.limits.maxRounds)
-      return new GatewayError('TOO_MANY', { what: 'rounds of questions in one call', limit: 'maxRounds' });
-    if (!CALL_METHODS.has(this.method) || !(ask.method in CAPABILITY_BY_ASK)) return cannotBeAsked(ask, undefined);
-    const missing = missingCapability(ask, this.client.capabilities);
-    return missing && cannotBeAsked(ask, missing);
-  }
-}
-
-/** In this era, questions carry neither `elicitationId` nor a task: the state correlates them. */
-function toQuestion({ method, params, human }: Ask): JsonObject {
-  if (params === undefined) return { method };
-  const { elicitationId, task, _meta, ...rest } = params;
-  const { [META.relatedTask]: _task, ...own } = isObject(_meta) ? _meta : {};
-  const meta = human ? { ...own, [META.human]: true } : own; // a gateway must not let a model answer it
-  return { method, params: Object.keys(meta).length > 0 ? { ...rest, _meta: meta } : rest };
 }

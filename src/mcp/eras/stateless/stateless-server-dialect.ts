@@ -12,6 +12,8 @@ import { CALL_METHODS } from '../../../kernel/methods.ts';
 import { pages } from '../../../kernel/pages.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { readChange } from '../notifications.ts';
+import { isMissing, methodsOf } from '../revisions.ts';
+import type { MethodRegistry } from '../methods.ts';
 import { sendRequest } from '../speak/send-again.ts';
 import type { Remedy } from '../speak/remedy.ts';
 import type { ServerDialect, Wire } from '../speak/server-dialect.ts';
@@ -42,6 +44,7 @@ export class StatelessServerDialect implements ServerDialect {
   readonly wire: Wire;
   readonly envelope: OutgoingEnvelope;
   readonly #events: ServerEvents;
+  readonly #methods: MethodRegistry;
   readonly #schemas = new ToolSchemas();
   readonly #watch: SubscriptionStream;
 
@@ -50,11 +53,15 @@ export class StatelessServerDialect implements ServerDialect {
     this.server = server;
     this.envelope = new OutgoingEnvelope(server.revision, identity);
     this.#events = events;
+    this.#methods = methodsOf(server.revision);
     this.#watch = new SubscriptionStream(this, events);
   }
 
   call(call: OutgoingCall, remedy?: Remedy): Promise<ResultObject> {
     if (call.method === 'ping') return this.#ping(call, remedy);
+    if (isMissing(call.method, this.#methods)) {
+      return Promise.reject(new ProtocolError(-32601, 'Method not found', `Unknown method: ${call.method}`));
+    }
     const params = call.resumed ? withAnswers(call, call.resumed) : (call.params ?? {});
     return this.#send(new StatelessRequest(this, call, { params, method: call.method, round: 0, remedy }));
   }

@@ -59,6 +59,7 @@ const RUN: Runners = {
   check: async (command, print) => (await import('./commands/check.ts')).runCheck(command, print),
   trust: async (command, print) => (await import('./commands/trust.ts')).runTrust(command, print),
   ls: async (command, print) => (await import('./commands/ls.ts')).runLs(command, print),
+  tools: async (command, print) => (await import('./commands/tools/tools.ts')).runTools(command, print),
   call: async (command, print) => (await import('./commands/call.ts')).runCall(command, print),
   read: async (command, print) => (await import('./commands/read.ts')).runRead(command, print),
   prompt: async (command, print) => (await import('./commands/read.ts')).runPrompt(command, print),

@@ -6,11 +6,11 @@ import { CONNECT } from './connect-commands.ts';
 import { EXPLORE, FLOWS, RUN } from './flow-commands.ts';
 import { LOGIN, LOGINS, LOGOUT } from './login-commands.ts';
 import { CHECK, COMPLETION, DEMO, SERVE, WRAP } from './serving-commands.ts';
-import { CALL, LS, PROMPT, READ, STATUS } from './target-commands.ts';
+import { CALL, LS, PROMPT, READ, STATUS, TOOLS } from './target-commands.ts';
 
 /** Those that belong to no feature of the gateway, before and after the others. */
 const [FIRST, LAST] = [
-  [WRAP, SERVE, CONNECT, CHECK, TRUST, LS, CALL, READ, PROMPT, RUN, EXPLORE, FLOWS, KEY, STATUS],
+  [WRAP, SERVE, CONNECT, CHECK, TRUST, LS, TOOLS, CALL, READ, PROMPT, RUN, EXPLORE, FLOWS, KEY, STATUS],
   [LOGIN, LOGOUT, LOGINS, DEMO, COMPLETION],
 ];
 

@@ -10,12 +10,13 @@ import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
 import { isServerUrl } from '../../mcp/connect/url-links.ts';
 import { SHARED, fillIn, toUrl } from './shared-options.ts';
 
-const { checked, flag, pairs, seconds, text } = option;
+const { checked, count, flag, pairs, seconds, text } = option;
 export const LS_KINDS = ['tools', 'resources', 'prompts', 'servers'] as const;
 
 export type LsKind = (typeof LS_KINDS)[number];
 export type LsCommand = ParsedCommand<typeof LS>;
 export type CallCommand = ParsedCommand<typeof CALL>;
+export type ToolsCommand = ParsedCommand<typeof TOOLS>;
 export type ReadCommand = ParsedCommand<typeof READ>;
 export type PromptCommand = ParsedCommand<typeof PROMPT>;
 export type StatusCommand = ParsedCommand<typeof STATUS>;
@@ -70,6 +71,39 @@ export const LS = defineCommand({
     if (more.length > 0) throw new UsageError(`Ask for one of ${LS_KINDS.join(', ')}, or for none to see all.`);
     const others = words.filter((word) => !isKind(word));
     return { what, json: options.json, ...toTarget({ options, words: others, server }, LS_KINDS) };
+  },
+});
+
+const MAX_PROPOSALS = 1000;
+
+export const TOOLS = defineCommand({
+  name: 'tools',
+  summary: 'show what tools cost in tokens, who uses them, and what would cost less',
+  usage: ['[SERVER] [URL|CONFIG] [options]', '--apply N [--yes]'],
+  about: [
+    ...WHOM,
+    'Tokens are an estimate: a quarter of the bytes of the name, the description and the input schema. Calls are those that the audit',
+    'log of this user has of the last 30 days.',
+  ],
+  options: {
+    apply: count('write this proposal into the configuration, after showing the change', MAX_PROPOSALS),
+    yes: flag('with --apply: do not ask', 'y'),
+    ...reach,
+    json,
+    log,
+  },
+  words: { file: true },
+  examples: {
+    'parley tools': 'what the tools of each server cost',
+    'parley tools github': 'each tool of one server, the dearest first',
+    'parley tools --apply 1': 'the first proposal',
+  },
+  read({ options, words }) {
+    const isPlace = (word: string): boolean => isServerUrl(word) || /[./\\~]/.test(word) || existsSync(word);
+    const [of, ...more] = words.filter((word) => !isPlace(word));
+    if (more.length > 0) throw new UsageError(`"tools" takes one server; "${more.join(' ')}" was not expected.`);
+    const target = toTarget({ options, words: words.filter(isPlace), server: undefined });
+    return { of, apply: options.apply, isSure: options.yes, json: options.json, ...target };
   },
 });
 

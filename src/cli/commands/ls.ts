@@ -8,13 +8,12 @@ import type { LsKind, LsCommand } from '../args/target-commands.ts';
 import { withConnection } from '../running/connect-for-command.ts';
 import type { CommandConnection } from '../running/connect-for-command.ts';
 import { STATUS_HEADINGS, isFailing, toStatusRows } from '../running/status-lines.ts';
+import { findOwningServer } from '../running/owning-server.ts';
 import { toClientStatus } from '../running/client-status.ts';
 import type { ServerStatus } from '../../gateway/servers/gateway-status.ts';
 import type { Printer } from '../../kernel/command/printer.ts';
 import { firstSentence, toTable } from '../../kernel/command/table.ts';
 
-/** Parley's own tool; it belongs to no server. */
-const OWN = 'parley_answer';
 const HEADINGS: Record<Exclude<LsKind, 'servers'>, string> = {
   tools: 'TOOL',
   resources: 'RESOURCE',
@@ -113,16 +112,4 @@ function toRow(entry: JsonObject, hasOwners: boolean): string[] {
   const away = isObject(entry._meta) && UNAVAILABLE_KEY in entry._meta ? '(its server is away) ' : '';
   const words = firstSentence(String(description ?? title ?? (uri === undefined ? '' : name)));
   return [String(uri ?? uriTemplate ?? name), ...(hasOwners ? [String(server ?? '-')] : []), `${away}${words}`];
-}
-
-/** By the prefix of its name, as the only server, or as the only server with a tool of that name. */
-function findOwningServer(kind: string, { name }: JsonObject, servers: ServerStatus[]): string | undefined {
-  if (name === OWN) return 'parley';
-  if (servers.length === 1) return servers[0]!.name;
-  if (kind === 'resources') return undefined;
-  const named = servers.find((server) => String(name).startsWith(`${server.name}__`));
-  if (named) return named.name;
-  const having = servers.filter(({ toolNames }) => kind === 'tools' && toolNames.includes(String(name)));
-  // If several servers have the tool, the first keeps the plain name and the others get a prefix.
-  return having[0]?.name;
 }

@@ -14,6 +14,7 @@ export function toClientStatus({ server, transport }: Client, tools: number | nu
     revision,
     transport,
     tools,
+    tokens: null,
     ownTools: tools,
     failure: null,
     toolNames: [],

@@ -40,7 +40,7 @@ async function readReady(response: Response): Promise<GatewayStatus | undefined>
   const { servers } = (parse(await response.text()) ?? {}) as { servers?: Record<string, ServerStatus['state']> };
   if (![200, 503].includes(response.status) || typeof servers !== 'object') return undefined;
   const unknown = { info: null, era: null, revision: null, transport: null, failure: null };
-  const tools = { tools: null, ownTools: null, toolNames: [] };
+  const tools = { tools: null, tokens: null, ownTools: null, toolNames: [] };
   const told = Object.entries(servers).filter(([, state]) => STATES.includes(state));
   return {
     version: null,

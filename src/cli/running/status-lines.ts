@@ -12,7 +12,7 @@ const COLOURS: Record<ServerStatus['state'], Style> = {
   idle: 'dim',
 };
 
-export const STATUS_HEADINGS: string[] = ['SERVER', 'STATE', 'SPEAKS', 'ERA', 'OVER', 'TOOLS', 'IS'];
+export const STATUS_HEADINGS: string[] = ['SERVER', 'STATE', 'SPEAKS', 'ERA', 'OVER', 'TOOLS', 'TOKENS', 'IS'];
 
 export function toStatusHeading(
   { version, pid, started }: Omit<GatewayStatus, 'servers' | 'groups'>,
@@ -47,6 +47,7 @@ export function toStatusRows(servers: ServerStatus[]): string[][] {
     era ?? '-',
     transport === null ? '-' : toTransportName(transport),
     toCount(counts),
+    toTokens(counts),
     info === null ? '' : `${info.name} ${info.version}`,
   ]);
 }
@@ -56,6 +57,11 @@ function toCount({ tools, ownTools, held }: Pick<ServerStatus, 'tools' | 'ownToo
   if (tools === null) return '-';
   if (held !== undefined) return `${tools} of ${ownTools}, ${held} held: parley pins`;
   return tools === (ownTools ?? tools) ? String(tools) : `${tools} of ${ownTools}`;
+}
+
+/** What a client's model gets of it. */
+function toTokens({ tokens }: Pick<ServerStatus, 'tokens'>): string {
+  return tokens === null || tokens === undefined ? '-' : tokens.toLocaleString('en-US');
 }
 
 export function isFailing({ state }: ServerStatus): boolean {

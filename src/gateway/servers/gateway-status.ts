@@ -6,6 +6,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import type { Target } from '../../kernel/target.ts';
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
 import { pages } from '../../kernel/pages.ts';
+import { tokensOfTools } from '../../kernel/text/tool-cost.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
 import { isServerTarget } from './target-options.ts';
 import type { TargetStatus } from './target-options.ts';
@@ -25,6 +26,8 @@ export interface ServerStatus {
   transport: string | null;
   /** Tools that clients see; null if the server cannot be asked. */
   tools: number | null;
+  /** What these tools cost the context of a model, as an estimate; null if the server cannot be asked. */
+  tokens: number | null;
   /** Tools of the server, including those that rules hide. */
   ownTools: number | null;
   /** Tools that nobody can use until their definitions are accepted; absent if there are none. */
@@ -55,9 +58,9 @@ interface StatusSource {
   shownTools?(listed: { server: string; tools: JsonObject[] }, client: ClientView): Promise<JsonObject[]>;
 }
 
-type Tools = Pick<ServerStatus, 'tools' | 'ownTools' | 'toolNames' | 'held'>;
+type Tools = Pick<ServerStatus, 'tools' | 'tokens' | 'ownTools' | 'toolNames' | 'held'>;
 
-const UNKNOWN_TOOLS: Tools = { tools: null, ownTools: null, toolNames: [] };
+const UNKNOWN_TOOLS: Tools = { tools: null, tokens: null, ownTools: null, toolNames: [] };
 
 const COUNT_MS = 5000;
 
@@ -117,12 +120,12 @@ async function toolsOf(
   const giveUp = new AbortController();
   let found = UNKNOWN_TOOLS;
   const looked = listPages(target, giveUp.signal).then(async (tools) => {
-    found = { tools: null, ownTools: tools.length, toolNames: tools.map(({ name }) => String(name)) };
+    found = { ...UNKNOWN_TOOLS, ownTools: tools.length, toolNames: tools.map(({ name }) => String(name)) };
     const held = target.heldBack?.('tools');
     const free = tools.filter(({ name }) => !held?.has(String(name)));
     const shown = (await gateway.shownTools?.({ server, tools: free }, OBSERVER)) ?? free;
     const count = tools.length - free.length;
-    found = { ...found, tools: shown.length, ...(count > 0 && { held: count }) };
+    found = { ...found, tools: shown.length, tokens: tokensOfTools(shown), ...(count > 0 && { held: count }) };
   });
   if (!(await settledWithin(looked, COUNT_MS))) giveUp.abort();
   return found;

@@ -26,7 +26,7 @@ export function appendJson(text: string, path: readonly string[], value: unknown
 }
 
 /** As the first indented line is. */
-function formattingOf(text: string): FormattingOptions {
+export function formattingOf(text: string): FormattingOptions {
   const [, indent = '  '] = /^([ \t]+)["}\]]/m.exec(text) ?? [];
   const insertSpaces = !indent.startsWith('\t');
   return { insertSpaces, tabSize: insertSpaces ? indent.length : 4, eol: lineEndOf(text), insertFinalNewline: false };

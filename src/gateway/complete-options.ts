@@ -10,6 +10,8 @@ import { keysFrom } from '../kernel/crypto/state-keys.ts';
 import { MemoryState } from '../kernel/state/memory-state.ts';
 import { version as ownVersion } from '../kernel/version.ts';
 import { createLogin } from '../mcp/listen/login.ts';
+import { LiveLogin } from '../mcp/listen/live-login.ts';
+import type { AuthOptions } from '../mcp/listen/auth/auth-options.ts';
 import type { Login } from '../mcp/listen/login.ts';
 import { loadFrontPages } from '../people/load-front-pages.ts';
 import { neededScopesOf } from './features/scopes/require-scopes.ts';
@@ -33,8 +35,10 @@ export function infoOf({ name = 'mcp-parley', version = ownVersion() }: GatewayO
 export function toLogin(
   options: CompleteOptions,
   { base, events }: { base: () => Promise<string | undefined>; events: EventHub },
-): Login | undefined {
-  const { log, clock, sealer, auth, state } = options;
-  const neededScopes = neededScopesOf(auth?.toolScopes);
-  return createLogin(options, { log, clock, events, state, loadFrontPages, visitors: { sealer, base }, neededScopes });
+): LiveLogin | undefined {
+  const { log, clock, sealer, state, identify, publicUrl } = options;
+  const around = { log, clock, events, state, loadFrontPages, visitors: { sealer, base } };
+  const create = (auth: AuthOptions): Login =>
+    createLogin({ auth, identify, publicUrl }, { ...around, neededScopes: neededScopesOf(auth.toolScopes) });
+  return options.auth && new LiveLogin(options.auth, create);
 }

@@ -6,6 +6,7 @@ import type { EndpointOptions } from '../mcp/listen/http/endpoint-options.ts';
 import type { HttpEndpoint } from '../mcp/listen/http/http-endpoint.ts';
 import type { HttpListenOptions, HttpListening } from '../mcp/listen/http/listen-http.ts';
 import { splitPages } from '../mcp/listen/http/page-access.ts';
+import { requireUrl } from '../mcp/listen/login.ts';
 import type { Login } from '../mcp/listen/login.ts';
 import { TransportListeners } from '../mcp/listen/transport-listeners.ts';
 import type { ListenOptions, ListeningWith } from '../mcp/listen/transport-listeners.ts';
@@ -26,6 +27,8 @@ export class Doors {
   readonly #options: CompleteOptions;
   readonly #behind: Behind;
   readonly #listeners: TransportListeners;
+  /** Where ports are open. */
+  readonly #hosts = new Set<string>();
   /** No new clients should be sent here. */
   isStopping = false;
 
@@ -49,8 +52,14 @@ export class Doors {
   async #listen(options: HttpListenOptions): Promise<HttpListening> {
     const host = options.host ?? this.#options.host ?? '127.0.0.1';
     const listening = await this.#listeners.listen({ ...options, ...this.#pages(options, isLoopback(host)) });
+    this.#hosts.add(host);
     this.#behind.people.pageEndpoint.opened(host, listening.url);
     return listening;
+  }
+
+  /** Throws if ports are open at which the login cannot work. */
+  checkLogin(): void {
+    for (const host of this.#hosts) requireUrl({ ...this.#options, login: this.#behind.login }, host);
   }
 
   connect(transport: Transport): Promise<{ close(): Promise<void> }> {

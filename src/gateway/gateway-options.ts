@@ -49,7 +49,7 @@ export type FeatureChanges = LiveFeatureOptions;
 
 /** What can be replaced while clients are connected. */
 export type GatewayChanges = Partial<
-  Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots' | 'startMs'>
+  Pick<GatewayOptions, 'servers' | 'steps' | 'groups' | 'names' | 'roots' | 'startMs' | 'ask' | 'auth'>
 > &
   FeatureChanges;
 

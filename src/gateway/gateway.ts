@@ -1,6 +1,7 @@
 // The gateway connects clients in front with servers behind, and runs your steps between them. features/index.ts lists what it can do, and
 // pipeline.ts shows the way of a message.
 import type { CallToolResult, Transport } from '@modelcontextprotocol/client';
+import { GatewayError } from '../kernel/base/errors.ts';
 import type { ClientView } from '../kernel/exchange.ts';
 import type { JsonObject } from '../kernel/message.ts';
 import { toPlainObject } from '../kernel/raw/raw-object.ts';
@@ -9,7 +10,8 @@ import type { Step } from '../kernel/step.ts';
 import type { Layer, OpenPages, Target } from '../kernel/target.ts';
 import type { EndpointOptions } from '../mcp/listen/http/endpoint-options.ts';
 import type { HttpEndpoint } from '../mcp/listen/http/http-endpoint.ts';
-import type { Login } from '../mcp/listen/login.ts';
+import type { AuthOptions } from '../mcp/listen/auth/auth-options.ts';
+import type { LiveLogin } from '../mcp/listen/live-login.ts';
 import type { ListenOptions, ListeningWith } from '../mcp/listen/transport-listeners.ts';
 import { HumanChannel } from '../people/human-channel.ts';
 import type { PairingCode } from '../people/trust/pairings.ts';
@@ -56,7 +58,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 export class Gateway {
   readonly #options: CompleteOptions;
-  readonly #login: Login | undefined;
+  readonly #login: LiveLogin | undefined;
   readonly #people: HumanChannel;
   readonly #features: FeatureSet;
   readonly #lifecycle: StepLifecycle;
@@ -199,24 +201,29 @@ export class Gateway {
   /** What an update may change before it is refused. */
   #checkpoint(): Checkpoint {
     const [groups, startMs, names, innermost] = [this.#groups, this.#startMs, { ...this.#names }, this.#innermost];
-    const { roots } = this.#people;
-    const listed = roots?.list ?? [];
-    const [members, features] = [this.#members.checkpoint(), this.#features.checkpoint()];
+    const parts: Checkpoint[] = [
+      this.#people,
+      this.#members,
+      this.#features,
+      ...(this.#login ? [this.#login] : []),
+    ].map((part) => part.checkpoint());
     return {
       undo: () => {
         [this.#groups, this.#startMs, this.#innermost] = [groups, startMs, innermost];
         Object.assign(this.#names, names);
-        roots?.set(listed);
-        members.undo();
-        features.undo();
+        for (const part of parts) part.undo();
       },
-      keep: () => features.keep?.(),
+      keep: () => {
+        for (const part of parts) part.keep?.();
+      },
     };
   }
 
   /** All but the steps of the options. Returns the servers that are gone. */
   #change(next: GatewayChanges): readonly Member[] {
     if (next.roots) this.#people.roots?.set(next.roots);
+    if ('ask' in next) this.#people.replaceAsk(next.ask);
+    if ('auth' in next) this.#replaceAuth(next.auth);
     if (next.groups) this.#groups = next.groups;
     if (next.names) this.#names.naming = next.names;
     if ('startMs' in next) this.#startMs = next.startMs;
@@ -226,6 +233,19 @@ export class Gateway {
     const gone = next.servers || again ? this.#members.set(next.servers ?? this.#members.entries, { again }) : [];
     if (next.servers || changed.size > 0) this.#innermost = this.#features.stepsFor(this.#members.list);
     return gone;
+  }
+
+  #replaceAuth(auth: AuthOptions | undefined): void {
+    if (!this.#login) {
+      if (auth)
+        throw new GatewayError('BAD_OPTION', {
+          option: 'auth',
+          reason: 'a gateway asks for a login from its start on, or never',
+        });
+      return;
+    }
+    this.#login.replace(auth);
+    this.#doors.checkLogin();
   }
 
   get #behind(): Behind {

@@ -55,6 +55,8 @@ const REFUSED: [string, GatewayChanges][] = [
     { servers: { two: { server: two!, tools: { deny: 'x' as never } }, three: three! } },
   ],
   ['a server of which no address is known', { servers: { three: { server: undefined as never } } }],
+  ['a word of ask.trust that means nothing', { ask: { trust: ['key:'] } }],
+  ['a login where there was none', { auth: { keys: [] } }],
   ['a root with another scheme', { roots: [{ uri: 'https://example.com' }] }],
   ['a step that cannot be started', { steps: [unable] }],
 ];

@@ -55,6 +55,14 @@ interface AskChannelsOptions extends Pick<GatewayAskOptions, 'channels' | 'model
   log: Log;
 }
 
+type ChangingWays = Pick<AskChannelsOptions, 'channels' | 'model' | 'standIns'>;
+
+interface AskWays {
+  readonly hasPage: boolean;
+  readonly hasRelay: boolean;
+  readonly standIns: StandIns;
+}
+
 interface PageLinks {
   /** Whether the user's browser can reach it. */
   readonly isReachable: boolean;
@@ -72,29 +80,47 @@ export class AskChannels {
   readonly limits: Limits;
   readonly log: Log;
   readonly #page: PageLinks | undefined;
-  readonly #standIns: StandIns;
-  readonly #hasRelay: boolean;
+  #ways: AskWays;
   /** Shared by all clients that lack the same capabilities, so that derived values are memoized once. */
   readonly #assisted: ClientCapabilities[] = [];
 
-  constructor({ channels = ALL_CHANNELS, model, standIns, page, answerTrust, clock, limits, log }: AskChannelsOptions) {
+  constructor({ channels, model, standIns, page, answerTrust, clock, limits, log }: AskChannelsOptions) {
     this.answerTrust = answerTrust;
     this.clock = clock;
     this.humanCheck = new HumanCheck(clock);
     this.limits = { ...DEFAULT_LIMITS, ...limits };
     this.log = log;
-    this.#page = channels.includes('page') ? page : undefined;
-    this.#hasRelay = channels.includes('relay');
-    this.#standIns = {
-      ...(model && { [SAMPLE_MESSAGE]: createSampler({ ...model, log, clock }) }),
-      ...standIns,
-    };
+    this.#page = page;
+    this.#ways = this.#toWays({ channels, model, standIns });
     this.rounds = new HeldRounds(this.limits, clock);
+  }
+
+  /** Calls that wait for an answer go on. Throws BAD_OPTION, and then nothing changes. */
+  replace(options: ChangingWays): void {
+    this.#ways = this.#toWays(options);
+  }
+
+  /** Goes back to what it was. */
+  checkpoint(): () => void {
+    const ways = this.#ways;
+    return () => {
+      this.#ways = ways;
+    };
+  }
+
+  #toWays({ channels = ALL_CHANNELS, model, standIns }: ChangingWays): AskWays {
+    const { log, clock } = this;
+    const sampler = model && { [SAMPLE_MESSAGE]: createSampler({ ...model, log, clock }) };
+    return {
+      hasPage: channels.includes('page'),
+      hasRelay: channels.includes('relay'),
+      standIns: { ...sampler, ...standIns },
+    };
   }
 
   /** Whether any channel is available. */
   get areAny(): boolean {
-    return this.#hasRelay || this.hasPage;
+    return this.#ways.hasRelay || this.hasPage;
   }
 
   /** The link to a round's page; undefined if browsers cannot reach the page. */
@@ -105,8 +131,8 @@ export class AskChannels {
   /** The capabilities that the gateway provides for a client that has not declared them; undefined if none. */
   assistedFor({ capabilities }: Pick<ClientView, 'capabilities'>): ClientCapabilities | undefined {
     const elicitation = !capabilities.elicitation && this.areAny;
-    const sampling = !capabilities.sampling && this.#standIns[SAMPLE_MESSAGE] !== undefined;
-    const roots = !capabilities.roots && this.#standIns[LIST_ROOTS] !== undefined;
+    const sampling = !capabilities.sampling && this.#ways.standIns[SAMPLE_MESSAGE] !== undefined;
+    const roots = !capabilities.roots && this.#ways.standIns[LIST_ROOTS] !== undefined;
     const url = elicitation && this.hasPage;
     const kind = Number(elicitation) + 2 * Number(sampling) + 4 * Number(roots) + 8 * Number(url);
     if (kind === 0) return undefined;
@@ -119,19 +145,19 @@ export class AskChannels {
 
   /** A client that declared the capability answers itself. */
   standInFor({ method }: Ask, { assisted }: ClientView): StandIn | undefined {
-    if (method === SAMPLE_MESSAGE) return assisted?.sampling && this.#standIns[method];
-    return method === LIST_ROOTS && assisted?.roots ? this.#standIns[method] : undefined;
+    if (method === SAMPLE_MESSAGE) return assisted?.sampling && this.#ways.standIns[method];
+    return method === LIST_ROOTS && assisted?.roots ? this.#ways.standIns[method] : undefined;
   }
 
   /** Whether a page or the model can ask the question. A question for a human is never answered by a model. */
   canAsk(ask: Ask, { method: during }: Pick<Exchange, 'method'>): boolean {
     if (ask.method !== ELICIT_INPUT || during !== CALL_TOOL) return false;
-    return this.hasPage || (this.#hasRelay && !isKeptFromModels(ask));
+    return this.hasPage || (this.#ways.hasRelay && !isKeptFromModels(ask));
   }
 
   /** Whether there is a page that browsers can reach. */
   get hasPage(): boolean {
-    return this.#page?.isReachable === true;
+    return this.#ways.hasPage && this.#page?.isReachable === true;
   }
 
   canOpenPage(exchange: Exchange): boolean {
@@ -168,12 +194,12 @@ export class AskChannels {
 
   /** Whether the model may pass on the answers of this round. */
   takesWords(round: Pick<QuestionRound, 'questions'>): boolean {
-    return this.#hasRelay && !round.questions.some(({ ask }) => isKeptFromModels(ask));
+    return this.#ways.hasRelay && !round.questions.some(({ ask }) => isKeptFromModels(ask));
   }
 
   /** Whether the model may pass on changes of earlier answers. */
   takesChanges({ questions: [first, ...others] }: Pick<QuestionRound, 'questions'>): boolean {
-    return this.#hasRelay && others.length === 0 && first?.ask.revisable === true;
+    return this.#ways.hasRelay && others.length === 0 && first?.ask.revisable === true;
   }
 }
 

@@ -58,6 +58,7 @@ export class HumanChannel {
   readonly pageEndpoint: AskPageEndpoint;
   readonly roots: ConfiguredRoots | undefined;
   readonly #channels: AskChannels;
+  readonly #answerTrust: AnswerTrust;
   readonly #pairings: () => Promise<Pairings>;
   /** Whose answers count, and the open questions: for other pages of the gateway, which follow the same rules. */
   readonly proof: VisitorProof;
@@ -93,7 +94,8 @@ export class HumanChannel {
       clock,
       sealer,
     });
-    const standIns = { ...(this.roots && { [LIST_ROOTS]: this.roots.answer }), ...ask?.standIns };
+    this.#answerTrust = answerTrust;
+    const standIns = this.#standInsOf(ask);
     this.#channels = new AskChannels({
       ...channels,
       standIns,
@@ -103,6 +105,29 @@ export class HumanChannel {
       clock,
       limits,
     });
+  }
+
+  /** Calls that wait for an answer go on. Servers learn of other capabilities when they are connected next. Throws BAD_OPTION. */
+  replaceAsk(ask: GatewayAskOptions = {}): void {
+    this.#channels.replace({ ...ask, standIns: this.#standInsOf(ask) });
+    this.#answerTrust.replace(ask);
+  }
+
+  /** What it was before an update. */
+  checkpoint(): { undo(): void } {
+    const { roots } = this;
+    const listed = roots?.list ?? [];
+    const former = [this.#channels.checkpoint(), this.#answerTrust.checkpoint()];
+    return {
+      undo: () => {
+        roots?.set(listed);
+        for (const goBack of former) goBack();
+      },
+    };
+  }
+
+  #standInsOf(ask: GatewayAskOptions | undefined): GatewayAskOptions['standIns'] {
+    return { ...(this.roots && { [LIST_ROOTS]: this.roots.answer }), ...ask?.standIns };
   }
 
   /** Capabilities that the gateway provides for clients that declare none. */

@@ -13,7 +13,12 @@ const REVISIONS = ['2025-11-25', '2026-07-28'];
 const shelf = fixture('shelf', ['one']);
 const other = fixture('shelf', ['other']);
 
+const addressFor = (url: string, key: string | undefined) =>
+  key === undefined ? url : { url, headers: { authorization: `Bearer ${key}` } };
+
 interface Running extends AsyncDisposable {
+  home: Home;
+  url: string;
   gateway: Parley;
   client: Client;
   change(config: object, news: string): Promise<void>;
@@ -22,13 +27,14 @@ interface Running extends AsyncDisposable {
   end(): Promise<string>;
 }
 
-/** A gateway, and a client with a call under way. */
-async function running(config: object, revision: string): Promise<Running> {
+/** A gateway, and a client with a call under way; with `key`, the gateway asks for logins. */
+async function running(config: object, revision: string, key?: string): Promise<Running> {
   const home = new Home();
   const write = (next: object) => home.write('parley.config.json', { ask: { channels: [] }, ...next });
   write(config);
-  const gateway = home.start(['serve', '--port', '0', '--open']);
-  const client = await connected(await gateway.url(), { revision });
+  const gateway = home.start(['serve', '--port', '0', ...(key === undefined ? ['--open'] : [])]);
+  const url = await gateway.url();
+  const client = await connected(addressFor(url, key), { revision });
   const named = async () => (await client.listTools()).map(({ name }) => name);
   await until('the tools', async () => (await named()).includes('one__wait'));
   const file = join(home.path, 'go-on');
@@ -40,6 +46,8 @@ async function running(config: object, revision: string): Promise<Running> {
     }),
   );
   return {
+    home,
+    url,
     gateway,
     client,
     named,
@@ -112,5 +120,64 @@ describe.each(REVISIONS)('for a client of %s', (revision) => {
     await textOf(run.client, 'one__pid');
     await until('a line of the call', () => run.gateway.stderr.includes('"event":"exchange"'));
     expect(await run.end()).toMatch(/^one has waited/);
+  });
+
+  test('other keys let others in, and callers whose key has stayed keep their session and their call', async () => {
+    const [ann, bob, carl] = ['ann', 'bob', 'carl'].map((name) => ({
+      name,
+      key: `parley_the-key-of-${name}-0123456789`,
+    }));
+    const config = (...keys: unknown[]) => ({ servers: { one: shelf, other }, names: 'always', auth: { keys } });
+    await using run = await running(config(ann, bob), revision, ann!.key);
+    const as = (one: { key: string }) => connected(addressFor(run.url, one.key), { revision });
+    await using gone = await as(bob!);
+    const pid = await textOf(run.client, 'one__pid');
+    await run.change(config(ann, carl), 'has changed: renewed auth.');
+    await expect(gone.callTool('one__pid')).rejects.toThrow();
+    await expect(as(bob!)).rejects.toThrow();
+    await using come = await as(carl!);
+    expect(await textOf(come, 'other__pid')).toMatch(/^\d+$/);
+    expect(await textOf(run.client, 'one__pid')).toBe(pid);
+    await run.change(config({ name: 'short', key: 'x' }), 'cannot be used');
+    expect(await textOf(run.client, 'one__pid')).toBe(pid);
+    await run.change({ servers: { one: shelf, other }, names: 'always' }, 'auth will take effect at the next start');
+    await expect(as(bob!)).rejects.toThrow();
+    expect(await run.end()).toBe(`one has waited in ${pid}`);
+  });
+
+  test('other ways to ask hold for the questions that follow', async () => {
+    const config = (ask: object) => ({
+      servers: { one: { ...shelf, tools: { approve: ['pid'] } }, other },
+      names: 'always',
+      ask,
+    });
+    await using run = await running(config({ channels: [], trust: ['stdio'] }), revision);
+    const words = () => textOf(run.client, 'one__pid');
+    expect(await words()).not.toContain('/ask');
+    await run.change(config({ channels: ['page', 'relay'], trust: 'all' }), 'has changed: renewed ask.');
+    expect(await words()).toContain('/ask');
+    await run.change(config({ channels: [], trust: ['stdio'] }), 'has changed: renewed ask.');
+    await until('the former ways to ask', async () => !(await words()).includes('/ask'));
+    expect(await run.end()).toMatch(/^one has waited/);
+  });
+
+  test('what is recorded of calls changes between one call and the next', async () => {
+    const config = (audit: unknown) => ({ servers: { one: shelf, other }, names: 'always', audit });
+    await using run = await running(config(false), revision);
+    const touch = (uri: string) => textOf(run.client, 'one__touch', { uri });
+    await touch('note://unseen');
+    await run.change(config({ arguments: 'values' }), 'has changed: renewed audit.');
+    await touch('note://shown');
+    run.home.write('parley.config.json', { ask: { channels: [] }, ...config(true) });
+    await until('a shape', async () => {
+      await touch('note://hidden');
+      return (await run.home.run(['logs', '--json'])).stdout.includes('string(13)');
+    });
+    expect(await run.end()).toMatch(/^one has waited/);
+    const { stdout } = await run.home.run(['logs', '--json']);
+    expect(stdout).toContain('note://shown');
+    expect(stdout).not.toContain('note://unseen');
+    expect(stdout).not.toContain('one__wait');
+    expect((await run.home.run(['audit', 'verify'])).status).toBe(0);
   });
 });

@@ -44,6 +44,16 @@ describe('the difference of two configurations', () => {
     expect(compareConfigs(none!, some!)).toMatchObject({ live: [], restart: ['roots'] });
   });
 
+  it('compares what cannot come or go with the configuration of the start', () => {
+    const [none, ann, bob] = [undefined, 'ann', 'bob'].map((name) =>
+      normal({ servers: { a }, ...(name && { auth: { keys: [{ name, key: `parley_key-of-${name}-0123456789` }] } }) }),
+    );
+    expect(compareConfigs(ann!, bob!)).toMatchObject({ live: ['auth'], restart: [] });
+    expect(compareConfigs(none!, ann!)).toMatchObject({ live: [], restart: ['auth'] });
+    expect(compareConfigs(ann!, bob!, none)).toMatchObject({ live: [], restart: ['auth'] });
+    expect(compareConfigs(none!, bob!, ann)).toMatchObject({ live: ['auth'], restart: [] });
+  });
+
   it('tells servers that stay open from those that are opened again', () => {
     const before = normal({ servers: { a, b, c: a } });
     const after = normal({

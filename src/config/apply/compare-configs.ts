@@ -19,30 +19,32 @@ export interface ConfigDifference {
   restart: (keyof ParleyConfig)[];
 }
 
-const AT_START = ['listen', 'limits', 'keys', 'ask', 'publicUrl', 'auth'] as const satisfies (keyof ParleyConfig)[];
+const AT_START = ['listen', 'limits', 'keys', 'publicUrl'] as const satisfies (keyof ParleyConfig)[];
 
-const AT_ONCE = ['steps', 'groups', 'names', 'startMs', 'log'] as const satisfies (keyof ParleyConfig)[];
+/** They change at once, but cannot come or go: servers learn once whether there are roots, and a gateway asks for a login from its start on. */
+const FROM_THE_START = ['roots', 'auth'] as const satisfies (keyof ParleyConfig)[];
 
-export function compareConfigs(previous: ParleyConfig, next: ParleyConfig): ConfigDifference {
+const AT_ONCE = ['steps', 'groups', 'names', 'startMs', 'ask', 'log'] as const satisfies (keyof ParleyConfig)[];
+
+/** `first`: the configuration with which the gateway was started, if it is not `previous`. */
+export function compareConfigs(previous: ParleyConfig, next: ParleyConfig, first = previous): ConfigDifference {
   const before = new Map(enabledServers(previous));
   const after = new Map(enabledServers(next));
   const both = [...after.keys()].filter((name) => before.has(name));
   const same = (name: string) => isDeepStrictEqual(running(before.get(name)!), running(after.get(name)!));
   const sameOpening = (name: string) => isDeepStrictEqual(openingOf(before.get(name)!), openingOf(after.get(name)!));
   const differs = (key: keyof ParleyConfig) => !isDeepStrictEqual(previous[key], next[key]);
-  const otherRoots = declaresRootsDifferently(previous, next);
+  const atStart = FROM_THE_START.filter((key) => differs(key) && (first[key] === undefined || next[key] === undefined));
   return {
     added: [...after.keys()].filter((name) => !before.has(name)),
     removed: [...before.keys()].filter((name) => !after.has(name)),
     changed: both.filter((name) => !sameOpening(name)),
     settled: both.filter((name) => sameOpening(name) && !same(name)),
     unchanged: both.filter(same),
-    live: [...AT_ONCE, ...(otherRoots ? [] : (['roots'] as const)), ...keysOfFeatures('live')].filter(differs),
-    restart: [
-      ...AT_START.filter(differs),
-      ...keysOfFeatures('restart').filter(differs),
-      ...(otherRoots ? (['roots'] as const) : []),
-    ],
+    live: [...AT_ONCE, ...FROM_THE_START.filter((key) => !atStart.includes(key)), ...keysOfFeatures('live')].filter(
+      differs,
+    ),
+    restart: [...AT_START.filter(differs), ...keysOfFeatures('restart').filter(differs), ...atStart],
   };
 }
 
@@ -59,11 +61,6 @@ function openingOf(server: ServerConfig): object {
 export function keysOfFeatures(apply: 'live' | 'restart'): (keyof typeof FEATURE_KEYS)[] {
   const keys = Object.keys(FEATURE_KEYS) as (keyof typeof FEATURE_KEYS)[];
   return keys.filter((key) => FEATURE_KEYS[key].apply === apply);
-}
-
-/** Servers learn only once, at the start, whether roots exist. */
-function declaresRootsDifferently(previous: ParleyConfig, next: ParleyConfig): boolean {
-  return (previous.roots === undefined) !== (next.roots === undefined);
 }
 
 /** The order of servers counts, too: it decides which one keeps a name. */

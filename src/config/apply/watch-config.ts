@@ -49,6 +49,7 @@ const SETTLE_MS = 100;
 
 class Watch implements ConfigWatch {
   current: LoadedConfig;
+  readonly #first: ParleyConfig;
   readonly #options: WatchOptions;
   readonly #watched = new Set<string>();
   /** Text of each file at the last check. */
@@ -59,6 +60,7 @@ class Watch implements ConfigWatch {
 
   constructor(loaded: LoadedConfig, options: WatchOptions) {
     this.current = loaded;
+    this.#first = loaded.config!;
     this.#options = options;
     const watched = [...loaded.files, ...(options.besides ?? [])];
     this.#seen = snapshot(watched);
@@ -102,7 +104,7 @@ class Watch implements ConfigWatch {
       return;
     }
     try {
-      await this.#options.onChange({ previous, next, difference: compareConfigs(previous, next), loaded });
+      await this.#options.onChange({ previous, next, difference: compareConfigs(previous, next, this.#first), loaded });
       this.current = loaded;
     } catch (thrown) {
       const problems = new ConfigProblems();

@@ -52,4 +52,5 @@ export interface FeatureOptions
 export interface FeatureSettings extends AccountSettings, PinSettings, RateSettings, RulesSettings, ToolSettings {}
 
 /** Options that can be replaced while clients are connected: those of features that have `update`. */
-export interface LiveFeatureOptions extends PinsFeatureOptions, RateFeatureOptions, RulesFeatureOptions {}
+export interface LiveFeatureOptions
+  extends AuditFeatureOptions, PinsFeatureOptions, RateFeatureOptions, RulesFeatureOptions {}

@@ -11,6 +11,7 @@ import type { Authenticator } from './auth/authenticator.ts';
 import { PAGE_CALLBACK_PATH, createPageLogin } from './auth/page-login.ts';
 import type { TokenGate } from './auth/token-gate.ts';
 import { answerThrown } from './http/refusals.ts';
+import { isLoopback } from './guard.ts';
 import type { Identify, IdentifyRequest } from './identify.ts';
 import type { LoginContext } from './auth/login-context.ts';
 
@@ -44,14 +45,12 @@ interface OpenPage {
 }
 
 interface LoginSource {
-  auth?: AuthOptions | undefined;
+  auth: AuthOptions;
   identify?: Identify | undefined;
   publicUrl?: string | undefined;
 }
 
-/** Undefined without `auth`. */
-export function createLogin({ auth, identify, publicUrl }: LoginSource, context: LoginContext): Login | undefined {
-  if (!auth) return undefined;
+export function createLogin({ auth, identify, publicUrl }: LoginSource, context: LoginContext): Login {
   if (identify) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: 'give either `auth` or `identify`' });
   checkIssuers(auth, publicUrl);
   const hasIssuers = (auth.issuers?.length ?? 0) > 0 || auth.front !== undefined;
@@ -99,6 +98,16 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
     ready: async () => void (await load()),
     close: () => made?.close(),
   };
+}
+
+/** Throws if tokens are for a URL that nobody has said. */
+export function requireUrl(
+  { login, publicUrl }: { login?: Login | undefined; publicUrl?: string | undefined },
+  host: string,
+): void {
+  if (!login?.needsUrl || publicUrl !== undefined || isLoopback(host)) return;
+  const reason = 'tokens are for the URL that clients use: say which, such as https://mcp.example.com';
+  throw new GatewayError('BAD_OPTION', { option: 'publicUrl', reason });
 }
 
 function pageLoginFor(auth: AuthOptions, publicUrl: string | undefined, context: LoginContext) {

@@ -57,6 +57,8 @@ interface AnswerTrustOptions {
   log: Log;
 }
 
+type ChangingTrust = Pick<AnswerTrustOptions, 'trust' | 'notify' | 'identifyPerson'>;
+
 /** How an answer was given. */
 export interface AnswerOrigin {
   way: AnswerWay;
@@ -72,16 +74,33 @@ interface AnswerProof {
 }
 
 export class AnswerTrust {
-  readonly #options: AnswerTrustOptions;
-  readonly #trusted: ReadonlySet<string>;
-  /** False if everybody is believed. */
-  readonly isStrict: boolean;
+  #options: AnswerTrustOptions;
+  /** Undefined: everybody is believed. */
+  #trusted: ReadonlySet<string> | undefined;
 
   constructor(options: AnswerTrustOptions) {
-    const { trust = DEFAULT_TRUST } = options;
     this.#options = options;
-    this.isStrict = trust !== 'all';
-    this.#trusted = new Set(trust === 'all' ? [] : trust.map(readTrusted));
+    this.#trusted = readTrust(options.trust);
+  }
+
+  /** False if everybody is believed. */
+  get isStrict(): boolean {
+    return this.#trusted !== undefined;
+  }
+
+  /** Questions that are open are judged by it from now on. Throws BAD_OPTION, and then nothing changes. */
+  replace(ask: ChangingTrust): void {
+    this.#trusted = readTrust(ask.trust);
+    const { trust, notify, identifyPerson } = ask;
+    this.#options = { ...this.#options, trust, notify, identifyPerson };
+  }
+
+  /** Goes back to what it was. */
+  checkpoint(): () => void {
+    const [options, trusted] = [this.#options, this.#trusted];
+    return () => {
+      [this.#options, this.#trusted] = [options, trusted];
+    };
   }
 
   /** Whether a person answers the forms of this client, as the operator says. */
@@ -158,9 +177,9 @@ export class AnswerTrust {
     if (!connection) return undefined;
     const { transport, identity, isVouched = true } = connection;
     const isOwn = isVouched && (transport === 'stdio' || transport === 'sdk'); // the operator wrote the entry, or the program handed over the transport
-    if (isOwn && this.#trusted.has('stdio')) return 'stdio';
+    if (isOwn && this.#trusted?.has('stdio')) return 'stdio';
     if (!identity) return undefined;
-    return namesOfCaller(identity).find((name) => this.#trusted.has(name));
+    return namesOfCaller(identity).find((name) => this.#trusted?.has(name));
   }
 }
 
@@ -179,6 +198,10 @@ export function noPerson(client: ClientView): GatewayError {
   if (user === undefined) return new GatewayError('NO_PERSON', { whom: 'with this gateway' });
   const quoted = `'${printableLine(user).replaceAll("'", String.raw`'\''`)}'`;
   return new GatewayError('NO_PERSON', { whom: `for ${printableLine(user)} (run: parley pair --user ${quoted})` });
+}
+
+function readTrust(trust: TrustOption = DEFAULT_TRUST): ReadonlySet<string> | undefined {
+  return trust === 'all' ? undefined : new Set(trust.map(readTrusted));
 }
 
 function readTrusted(word: string): string {

@@ -109,9 +109,9 @@ export class ParleyServer extends Server {
   }
 
   get #login(): Login | undefined {
-    const { clock = systemClock } = this.options;
+    const { clock = systemClock, auth } = this.options;
     const log = toSafeLog(this.options.log);
-    this.#logins ??= createLogin(this.options, { log, clock, loadFrontPages });
+    if (auth) this.#logins ??= createLogin({ ...this.options, auth }, { log, clock, loadFrontPages });
     return this.#logins;
   }
 

@@ -36,11 +36,11 @@ export function followConfig(context: FollowContext, print: Printer): { close():
     ...found.ownRules,
     besides: isOwnConfig(found.path, readEnvironment()) ? [] : [trustFile()],
     async onChange(change) {
-      const { previous, next, loaded } = change;
+      const { previous, next, difference, loaded } = change;
       const verdict = await acceptTrust(loaded, readEnvironment());
       if (!isUsable(verdict)) throw new Error(`${whyNot(found.path, verdict)} ${howTo(found.path)}`);
       tellProblems(loaded, print);
-      running = await applyConfig(gateway, { previous, next, steps: running }, making);
+      running = await applyConfig(gateway, { previous, next, difference, steps: running }, making);
       context.onApplied(next);
       for (const line of describeChange(change)) print.news(line);
     },

@@ -2,7 +2,6 @@
 import { buildGateway, buildListeners } from '../../../config/apply/build-gateway.ts';
 import type { BuildOptions, BuiltGateway } from '../../../config/apply/build-gateway.ts';
 import type { GatewayUpdate } from '../../../config/apply/apply-config.ts';
-import { openServeAudit } from '../../../gateway/features/audit/own-audit.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
 import { openSharedState } from '../../../kernel/state/open-shared-state.ts';
@@ -20,12 +19,11 @@ import type { ServeCommand } from '../../args/serving-commands.ts';
 import { displayPath } from '../../environment.ts';
 import { ownLogin } from '../../login/own-logins.ts';
 import { createStatusPage } from '../../../gateway/servers/gateway-status.ts';
-import { CallLog } from '../../serving/call-log.ts';
-import { tellPerson } from '../../serving/tell-person.ts';
 import { createCliLog, toLogPrinter } from '../../terminal/cli-log.ts';
 import { printProblems } from '../../trust/load-command-config.ts';
 import { followConfig } from './follow-config.ts';
-import { serveAs, toServeTarget, toServing } from './serving.ts';
+import { OwnOptions } from './own-options.ts';
+import { loginOf, serveAs, toServeTarget, toServing } from './serving.ts';
 import type { Listens, ServePlan } from './serving.ts';
 import { tellProblems } from './tell-problems.ts';
 
@@ -49,43 +47,32 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const { built, listens, state } = made;
   tellProblems(found, notices);
   const serving = toServing(command, found);
-  const { auth } = serving;
   const started = new Date().toISOString();
   const pages = { '/status': createStatusPage(() => gateway, started) };
-  const calls = command.logCalls ? [new CallLog().step] : [];
-  const steps = [...calls, ...(built.options.steps ?? [])];
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
-  const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state };
+  const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state, pairedAs: found.path };
   const { keys } = found.config;
   const store = state && createStateLogins({ state, sealer: keys.length > 0 ? createSealer(keys) : undefined });
   const loginFor = (server: LoginTarget) => ownLogin(server, { log, store });
-  const mine = { id: found.id, version: version(), pages, loginFor, auth };
-  const person = { pairedAs: found.path, ask: { ...built.options.ask, notify: tellPerson() } };
-  const audit = await openServeAudit(found.config, log);
-  const shown = { console: found.config.console ?? true };
-  const gateway = createGateway({ ...built.options, ...shown, ...kept, ...mine, ...person, ...audit?.options, steps });
-  // The steps of a changed file come after the call log, too.
-  const updatable = {
-    update: (next: GatewayUpdate) => gateway.update(next.steps ? { ...next, steps: [...calls, ...next.steps] } : next),
-  };
-  const onApplied: FollowApplied = (config) => {
+  const mine = { id: found.id, version: version(), pages, loginFor, console: found.config.console ?? true };
+  const own = await OwnOptions.open(serving, log);
+  const gateway = createGateway({ ...built.options, ...kept, ...mine, ...own.first(built.options) });
+  const onApplied = (config: ParleyConfig): void => {
     level.now = command.log ?? config.log.level;
+    if (found.config.auth && config.auth) serving.auth = loginOf(serving, config);
   };
+  const updatable = { update: (next: GatewayUpdate) => own.update(gateway, next) };
   const following = followConfig(
     { command, found, gateway: updatable, steps: built.steps, making, onApplied },
     notices,
   );
   const close = () => {
     following.close();
-    return Promise.all([
-      gateway.close().finally(() => Promise.all([audit?.close(), state?.close()])),
-      stopUnusedPrestarted(),
-    ]);
+    const closed = gateway.close().finally(() => Promise.all([own.close(), state?.close()]));
+    return Promise.all([closed, stopUnusedPrestarted()]);
   };
   return serveAs(serving, { served: { ...toServeTarget(gateway, serving, started), close }, listens }, print);
 }
-
-type FollowApplied = Parameters<typeof followConfig>[0]['onApplied'];
 
 /** Undefined if a part cannot be built, such as a step that fails to load; the reason has been printed. */
 async function buildParts(

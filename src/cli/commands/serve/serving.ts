@@ -1,7 +1,7 @@
 // What `parley serve` serves and where, and what it says about that.
 import { basename } from 'node:path';
 import { enabledServers } from '../../../config/config.ts';
-import type { ParleyConfig } from '../../../config/config.ts';
+import type { AuthConfig } from '../../../config/config.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
 import { toTable } from '../../../kernel/command/table.ts';
@@ -32,7 +32,7 @@ export interface ServePlan {
   open: boolean;
   auth: AuthOptions | undefined;
   /** The lines to paste into clients, once the port is open. */
-  lines: string[];
+  lines: () => string[];
 }
 
 export type Listens = (HttpListenOptions | { stdio: true })[];
@@ -42,13 +42,22 @@ export function toServing(command: ServeCommand, found: ServePlan['found']): Ser
   const { stdio, port } = chooseTransports(command, listen);
   const host = command.host ?? listen.host;
   const open = command.open || listen.open === true;
-  return { command, found, stdio, port, host, open, auth: loginOf({ host, port, open }, found.config), lines: [] };
+  return {
+    command,
+    found,
+    stdio,
+    port,
+    host,
+    open,
+    auth: loginOf({ host, port, open }, found.config),
+    lines: () => [],
+  };
 }
 
 /** The login of this configuration, where the gateway listens. */
-function loginOf(
+export function loginOf(
   { host, port, open }: Pick<ServePlan, 'host' | 'port' | 'open'>,
-  { auth }: ParleyConfig,
+  { auth }: { auth?: AuthConfig | undefined },
 ): AuthOptions | undefined {
   return chooseLogin({ host: port === undefined ? undefined : host, open, auth });
 }
@@ -65,7 +74,7 @@ export function toServeTarget(gateway: Gateway, serving: ServePlan, started: str
         publicUrl: found.config.publicUrl,
         serves: found.path,
         asksToken: serving.auth?.token !== undefined,
-        lines: () => serving.lines,
+        lines: () => serving.lines(),
         status: () => readStatus(gateway, started),
         open: async () => ((found.config.console ?? true) ? toConsoleLink(await gateway.pair()) : undefined),
         accept: (socket, asked) => gateway.listen({ stdio: true, input: socket, output: socket, ...asked }),
@@ -84,9 +93,8 @@ export function serveAs(
   const say = stdio ? onStderr(print) : print;
   const onOpen = (opened: OpenedPort): void => {
     serving.found.own.opened = { host, port: opened.port };
-    const said = toServeWelcome(serving, opened, say);
-    serving.lines = toClientLines({ ...said, print: uncoloured(say) });
-    say.line(toWelcomeLines(said).join('\n'));
+    serving.lines = () => toClientLines({ ...toServeWelcome(serving, opened, say), print: uncoloured(say) });
+    say.line(toWelcomeLines(toServeWelcome(serving, opened, say)).join('\n'));
   };
   return serveHttp(served, { wanted, stdio, onOpen }, print);
 }

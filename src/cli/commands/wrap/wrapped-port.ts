@@ -38,7 +38,7 @@ export class WrappedPort {
   async listen(options: HttpListenOptions): Promise<HttpListening> {
     const auth = chooseLogin({ host: options.host, open: options.open === true });
     this.#token = auth?.token;
-    const login = createLogin({ auth }, { ...this.#front, events: this.#front.hub });
+    const login = auth && createLogin({ auth }, { ...this.#front, events: this.#front.hub });
     const status = createStatusPage(() => ({ servers: this.#servers }), this.#started);
     this.#port = await listenHttp(this.#front, {
       ...options,

@@ -39,6 +39,6 @@ export const auditKey = defineKey({
     if (heads === undefined) return { arguments: shown };
     return { arguments: shown, heads: isHeadUrl(heads) ? heads : resolve(folder, heads) };
   },
-  apply: 'restart',
+  apply: 'live',
   quiet: [],
 });

@@ -13,9 +13,30 @@ export interface AuditFeatureOptions {
 
 export const audit = defineFeature<AuditFeatureOptions>({
   name: 'audit',
-  create({ audit: record, auditArguments }, { events, log }) {
-    const showArguments = auditArguments && toSafeArguments(auditArguments, log);
-    if (record) events.watch(new AuditWatcher({ record, showArguments }));
-    return undefined;
+  create({ audit: first, auditArguments }, { events, log }) {
+    const watch = ({ audit: record, auditArguments: show }: AuditFeatureOptions) =>
+      record && events.watch(new AuditWatcher({ record, showArguments: show && toSafeArguments(show, log) }));
+    let options: AuditFeatureOptions = { audit: first, auditArguments };
+    let stop = watch(options);
+    /** A call that has begun is recorded where it began. */
+    const replace = (next: AuditFeatureOptions): void => {
+      stop?.();
+      options = next;
+      stop = watch(next);
+    };
+    return {
+      update(next: AuditFeatureOptions) {
+        if ('audit' in next) replace(next);
+        return undefined;
+      },
+      checkpoint() {
+        const before = options;
+        return {
+          undo() {
+            if (options !== before) replace(before);
+          },
+        };
+      },
+    };
   },
 });

@@ -21,24 +21,63 @@ export function openOwnAudit(options: Omit<AuditLogOptions, 'folder'>): AuditLog
   return createAuditLog({ ...options, folder: ownAuditFolder() });
 }
 
-interface AuditWanted {
-  audit?: false | AuditConfig | undefined;
-  limits?: Partial<Limits> | undefined;
+type Wanted = false | AuditConfig | undefined;
+
+interface OpenedAudit {
+  log: AuditLog;
+  show: ((given: unknown) => unknown) | undefined;
 }
 
-/** The audit log of `parley serve`, as the configuration wants it. */
-interface ServeAudit {
-  options: AuditFeatureOptions;
-  close(): Promise<void>;
+/** The audit log of `parley serve`, as the configuration wants it. What is recorded, and where its heads go, can change while it is open. */
+export class ServeAudit {
+  readonly #around: { log: Log; limits?: Partial<Limits> | undefined };
+  #opened: OpenedAudit | undefined;
+  readonly #options: AuditFeatureOptions = {
+    audit: (event) => this.#opened?.log.record(event),
+    auditArguments: (given) => (this.#opened?.show ?? toShape)(given),
+  };
+
+  private constructor(around: { log: Log; limits?: Partial<Limits> | undefined }, opened: OpenedAudit | undefined) {
+    this.#around = around;
+    this.#opened = opened;
+  }
+
+  static async open(
+    { audit, limits }: { audit?: Wanted; limits?: Partial<Limits> | undefined },
+    log: Log,
+  ): Promise<ServeAudit> {
+    const around = { log, limits };
+    return new ServeAudit(around, await openAs(audit, around));
+  }
+
+  /** For the gateway: of nothing, if it is switched off. */
+  get options(): AuditFeatureOptions {
+    return this.#opened ? this.#options : { audit: undefined, auditArguments: undefined };
+  }
+
+  /** Opens another one, and closes the former. Rejects if it cannot, and then nothing changes. What it returns goes back to the former. */
+  async replace(audit: Wanted): Promise<{ keep(): Promise<void>; undo(): Promise<void> }> {
+    const before = this.#opened;
+    const next = await openAs(audit, this.#around);
+    this.#opened = next;
+    return {
+      keep: async () => before?.log.close(),
+      undo: async () => {
+        this.#opened = before;
+        await next?.log.close();
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.log.close();
+  }
 }
 
-/** Undefined if it is switched off. */
-export async function openServeAudit({ audit, limits }: AuditWanted, log: Log): Promise<ServeAudit | undefined> {
+async function openAs(audit: Wanted, around: Omit<AuditLogOptions, 'folder'>): Promise<OpenedAudit | undefined> {
   if (audit === false) return undefined;
-  const opened = openOwnAudit({ log, limits, heads: audit?.heads });
-  const close = (): Promise<void> => opened.close();
-  if (audit?.arguments !== 'values') return { options: { audit: opened.record }, close };
-  return { options: { audit: opened.record, auditArguments: await createArgumentsLog() }, close };
+  const show = audit?.arguments === 'values' ? await createArgumentsLog() : undefined;
+  return { log: openOwnAudit({ ...around, heads: audit?.heads }), show };
 }
 
 /** Arguments as values, for those who want them: without what looks like a secret, and not more than a few kilobytes. */

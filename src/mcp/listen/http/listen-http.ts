@@ -10,6 +10,7 @@ import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { drainPort } from '../drain.ts';
 import type { ListCalls } from '../drain.ts';
 import { isLoopback } from '../guard.ts';
+import { requireUrl } from '../login.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
 import type { EndpointOptions, EndpointSetup, ListeningAddress } from './endpoint-options.ts';
 
@@ -46,10 +47,7 @@ export async function listenHttp(context: ServeContext, options: HttpListenOptio
   const isOpen = isLoopback(host) || options.open === true;
   if (!isOpen && !options.identify) throw new GatewayError('OPEN_TO_OTHERS', { host });
   if (!isLoopback(host) && !options.identify) context.log.warn({ host }, 'listen.open');
-  if (options.login?.needsUrl && options.publicUrl === undefined && !isLoopback(host)) {
-    const reason = 'tokens are for the URL that clients use: say which, such as https://mcp.example.com';
-    throw new GatewayError('BAD_OPTION', { option: 'publicUrl', reason });
-  }
+  requireUrl(options, host);
   await options.login?.ready();
   const needsIdentity = !isOpen && options.login === undefined; // a login refuses by itself
   let address: ListeningAddress | undefined;

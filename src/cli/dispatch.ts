@@ -29,7 +29,7 @@ const AS_CALLED: ReadonlySet<string> = new Set([
 export async function dispatch(argv: string[], print: Printer): Promise<number> {
   const command = readArgs(argv);
   if (command.name === 'mistake') {
-    print.problem(`${command.reason}\n\n${usageHelp(command.of)}`);
+    print.problem(`${command.reason}${command.isBrief ? '\n' : '\n\n'}${usageHelp(command)}`);
     return 2;
   }
   if (command.name === 'help' || command.name === 'version') {
@@ -56,6 +56,8 @@ const RUN: Runners = {
   wrap: prepareWrap,
   serve: async (command, print) => (await import('./commands/serve/serve.ts')).runServe(command, print),
   connect: async (command, print) => (await import('./commands/connect/connect.ts')).runConnect(command, print),
+  doctor: async (command, print) => (await import('./commands/doctor/doctor.ts')).runDoctor(command, print),
+  init: async (command, print) => (await import('./commands/init.ts')).runInit(command, print),
   check: async (command, print) => (await import('./commands/check.ts')).runCheck(command, print),
   trust: async (command, print) => (await import('./commands/trust.ts')).runTrust(command, print),
   ls: async (command, print) => (await import('./commands/ls.ts')).runLs(command, print),

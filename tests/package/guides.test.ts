@@ -57,7 +57,7 @@ describe('an entry for a client in docs/guides/clients.md', () => {
 
   it('an entry for a client in docs/guides/clients.md of Claude Desktop starts the gateway on stdio', () => {
     const { mcpServers } = JSON.parse(block('Claude Desktop')) as { mcpServers: { parley: { args: string[] } } };
-    expect(mcpServers.parley.args).toEqual(['-y', 'mcp-parley', 'serve', '/path/to/parley.config.jsonc', '--stdio']);
+    expect(mcpServers.parley.args).toEqual(['-y', 'mcp-parley', 'serve', '--stdio']);
   });
 
   it.each(['Zed', 'OpenCode'])(

@@ -157,6 +157,8 @@ describe('the commands that ask', () => {
   it('say what was probably meant', () => {
     expect(reasonFor(['wrapp', '--', 'x'])).toBe('Unknown command "wrapp". Did you mean "wrap"?');
     expect(reasonFor(['list'])).toBe('Unknown command "list". Did you mean "ls"?');
+    expect(reasonFor(['install'])).toBe('Unknown command "install". Did you mean "connect"?');
+    expect(reasonFor(['--verison'])).toBe('Unknown option "--verison". Did you mean "--version"?');
     expect(reasonFor(['ls', 'tool'])).toContain('Did you mean "tools"?');
     expect(reasonFor(['ls', 'tools', 'memory'])).toContain('"memory" is not a file, nor one of tools');
     expect(reasonFor(['serve', '--prot', '1'])).toContain('Did you mean "--port"?');

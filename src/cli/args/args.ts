@@ -5,7 +5,7 @@ import { isServerUrl } from '../../mcp/connect/url-links.ts';
 import { hintAt } from '../../kernel/command/command-spec.ts';
 import type { CommandSpec, TypedCommand } from '../../kernel/command/command-spec.ts';
 import { COMMANDS, findCommand } from './commands.ts';
-import type { Command, RunnableCommand } from './commands.ts';
+import type { Command, Mistake, RunnableCommand } from './commands.ts';
 import { UsageError } from '../../kernel/command/option.ts';
 
 const VERSION_OPTION = { version: { type: 'boolean', short: 'V' } } as const;
@@ -17,6 +17,13 @@ const OTHER_WORDS: Record<string, string> = {
   exec: 'call',
   get: 'read',
   validate: 'check',
+  install: 'connect',
+  add: 'connect',
+  adopt: 'connect',
+  setup: 'init',
+  new: 'init',
+  diagnose: 'doctor',
+  ps: 'status',
 };
 
 export function readArgs(argv: string[]): Command {
@@ -27,7 +34,7 @@ export function readArgs(argv: string[]): Command {
   const rest = argv.toSpliced(at, 1);
   if (word === 'help') return toHelp(rest);
   const spec = findCommand(word);
-  if (!spec) return mistake(unknown(word));
+  if (!spec) return { ...mistake(unknown(word)), isBrief: true };
   return attempt(spec, () => (word === 'wrap' ? readWrap(spec, rest) : read(spec, rest)));
 }
 
@@ -40,7 +47,11 @@ function findCommandWord(argv: string[]): number {
 function readWithoutCommand(argv: string[]): Command {
   const { values } = parseAny(argv);
   if (values['help']) return { name: 'help', of: undefined };
-  return values['version'] ? { name: 'version' } : mistake('No command was given.');
+  if (values['version']) return { name: 'version' };
+  const known = ['version', ...COMMANDS.flatMap((spec) => Object.keys(spec.options))];
+  const wrong = Object.keys(values).find((name) => !known.includes(name));
+  if (wrong === undefined) return mistake('No command was given.');
+  return { ...mistake(`Unknown option "--${wrong}".${hintAt(wrong, known, '--')}`), isBrief: true };
 }
 
 /** Before the command is known. An option has the same type in every command. */
@@ -103,7 +114,7 @@ function parse(spec: CommandSpec, args: string[]): { values: TypedCommand['value
   return parseArgs({ args, options: { ...spec.options, ...VERSION_OPTION }, allowPositionals: true });
 }
 
-function mistake(reason: string, of?: string): Command {
+function mistake(reason: string, of?: string): Mistake {
   return { name: 'mistake', reason, of };
 }
 

@@ -1,13 +1,15 @@
-// What can be typed for the commands that put Parley into clients, and look whether all is well: `connect`.
+// What can be typed for the commands that begin with Parley, put it into clients, and look whether all is well: `init`, `connect`, `doctor`.
 import { clientTable } from '../../config/client-table.ts';
-import { defineCommand } from '../../kernel/command/command-spec.ts';
+import { defineCommand, only } from '../../kernel/command/command-spec.ts';
 import type { ParsedCommand } from '../../kernel/command/command-spec.ts';
-import { UsageError, option } from '../../kernel/command/option.ts';
+import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
 import { suggest } from '../../kernel/text/suggest.ts';
 
-const { flag } = option;
+const { flag, seconds } = option;
 
 export type ConnectCommand = ParsedCommand<typeof CONNECT>;
+export type DoctorCommand = ParsedCommand<typeof DOCTOR>;
+export type InitCommand = ParsedCommand<typeof INIT>;
 
 export const CONNECT = defineCommand({
   name: 'connect',
@@ -39,4 +41,41 @@ export const CONNECT = defineCommand({
     }
     return { clients: [...new Set(clients)], isUndo, isDryRun, isSure };
   },
+});
+
+export const DOCTOR = defineCommand({
+  name: 'doctor',
+  summary: 'look at everything that has to be right, and say what to do',
+  usage: ['[CONFIG] [--json] [--timeout S]'],
+  about: [
+    'Looks at Node, the PATH that desktop applications have, the file that each client really reads, your configuration, its trust, its',
+    'logins and packages, the port, the clock, and starts each server once. It changes nothing. Exit status 0: all is well; 1: there',
+    'are warnings; 2: something does not work.',
+  ],
+  options: {
+    json: COMMON.json,
+    timeout: seconds('seconds that each server may take to start and list its tools (default 15)'),
+  },
+  words: { file: true },
+  examples: {
+    'parley doctor': 'the configuration here, or your own',
+    'parley doctor --json': 'for a program, or a bug report: it has no secrets',
+  },
+  read({ options: { timeout: timeoutMs, json }, words }) {
+    return { config: only(words, 'doctor'), json, timeoutMs };
+  },
+});
+
+export const INIT = defineCommand({
+  name: 'init',
+  summary: 'write a first configuration',
+  usage: ['[FILE]'],
+  about: ['Without FILE, in your config folder, where it needs no trust. A file that is there stays as it is.'],
+  options: {},
+  words: { file: true },
+  examples: {
+    'parley init': 'your own, for all your clients',
+    'parley init parley.config.jsonc': 'one for this folder',
+  },
+  read: ({ words }) => ({ file: only(words, 'init') }),
 });

@@ -2,6 +2,7 @@
 import { programName } from '../program.ts';
 import type { CommandSpec } from '../../kernel/command/command-spec.ts';
 import { COMMANDS, findCommand } from './commands.ts';
+import type { Mistake } from './commands.ts';
 import type { Option } from '../../kernel/command/option.ts';
 
 const FOOT = `Exit status: 0 done, 1 something failed, 2 the command line was not understood.
@@ -12,7 +13,8 @@ export function toHelp(of: string | undefined): string {
   return spec ? commandHelp(spec) : programHelp();
 }
 
-export function usageHelp(of: string | undefined): string {
+export function usageHelp({ of, isBrief = false }: Mistake): string {
+  if (isBrief) return `Run "${programName()} --help" for all commands.`;
   if (of !== undefined) return `Run "${programName()} ${of} --help" for its options and examples.`;
   return `${commands()}\n\nRun "${programName()} --help" for more.`;
 }

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { connectAs } from '../../sdk/client/connect.ts';
 import { toLoginSettings } from '../../config/apply/login-settings.ts';
 import { countLoginFiles } from '../../mcp/connect/accounts/login-store.ts';
-import type { LoginRecord } from '../../mcp/connect/accounts/login-store.ts';
 import type { LoginTarget } from '../../mcp/connect/accounts/login-to.ts';
 import { loginKey } from '../../mcp/connect/accounts/server-login.ts';
-import { systemClock } from '../../kernel/base/clock.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import { version } from '../../kernel/version.ts';
 import type { LoginCommand, LogoutCommand } from '../args/login-commands.ts';
 import { displayPath } from '../environment.ts';
 import { loginKeys } from '../login/login-keys.ts';
+import { readLoginRows } from '../login/login-rows.ts';
+import type { LoginRow } from '../login/login-rows.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { ownLogin, ownLogins, ownLoginFolder } from '../login/own-logins.ts';
 import { untilSignal } from '../signals.ts';
@@ -89,24 +89,9 @@ export async function runLogout(command: LogoutCommand, print: Printer): Promise
   return 0;
 }
 
-interface LoginRow {
-  server: string;
-  /** The user of a gateway, if it is not a login for all. */
-  account?: string;
-  /** Who the tokens are from. */
-  issuer: string;
-  client: string;
-  scope: string | undefined;
-  state: string;
-  /** ISO 8601. */
-  expires: string | undefined;
-}
-
 export async function runLogins({ json }: { json: boolean }, print: Printer): Promise<number> {
   const { log, store } = open();
-  const records = await Promise.all((await store.keys()).map((key) => store.read(key)));
-  const rows = records.flatMap((record) => (record ? toRow(record) : []));
-  rows.sort((a, b) => a.server.localeCompare(b.server));
+  const rows = await readLoginRows(store);
   if (json) print.line(JSON.stringify(rows, undefined, 2));
   else await printRows(rows, log, print);
   return 0;
@@ -126,22 +111,6 @@ async function printRows(rows: LoginRow[], log: Log, print: Printer): Promise<vo
   print.line(
     `${which} cannot be read with the key in ${where}. Was the key in a keychain that is not there now?${why}`,
   );
-}
-
-function toRow({ server, account, issuer, client, tokens }: LoginRecord): LoginRow {
-  const expires = tokens?.expiresAt;
-  const isExpired = expires !== undefined && expires <= systemClock.now();
-  const renewed = tokens?.refresh === undefined ? 'valid' : 'renewed when needed';
-  const state = tokens === undefined || (isExpired && tokens.refresh === undefined) ? 'needs a new login' : renewed;
-  return {
-    server,
-    ...(account !== undefined && { account }),
-    issuer,
-    client: client.id,
-    scope: tokens?.scope,
-    state,
-    expires: expires === undefined ? undefined : new Date(expires).toISOString(),
-  };
 }
 
 function toCells({ server, account, issuer, state, scope = '' }: LoginRow): string[] {

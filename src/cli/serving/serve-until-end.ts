@@ -94,7 +94,7 @@ async function openPort(served: ServeTarget, wanted: PortOptions, print: Printer
     return { ...listening, isChosen: wanted.port !== undefined || listening.port === DEFAULT_PORT };
   } catch (thrown) {
     if (!(thrown instanceof GatewayError)) throw thrown;
-    print.problem(whyNot(thrown, wanted));
+    print.problem(await whyNot(thrown, wanted));
     return undefined;
   }
 }
@@ -117,11 +117,11 @@ function isTaken(thrown: unknown): boolean {
 }
 
 /** Explains the system error and what to do. */
-function whyNot(error: GatewayError, { host, port = DEFAULT_PORT }: PortOptions): string {
+async function whyNot(error: GatewayError, { host, port = DEFAULT_PORT }: PortOptions): Promise<string> {
   if (error.code === 'OPEN_TO_OTHERS') return `${error.message}. ${error.row.hint}`;
   switch (systemCode(error)) {
     case 'EADDRINUSE':
-      return `port ${port} on ${host} is taken. Choose another one, or --port 0 for any that is free.`;
+      return `port ${port} on ${host} is taken${await byWhom(port)}. Choose another one, or --port 0 for any that is free.`;
     case 'EACCES':
       return `you are not allowed to open port ${port}. Choose one above 1023.`;
     case 'EADDRNOTAVAIL':
@@ -130,6 +130,11 @@ function whyNot(error: GatewayError, { host, port = DEFAULT_PORT }: PortOptions)
     default:
       return `cannot listen on ${host}: ${error.message}`;
   }
+}
+
+async function byWhom(port: number): Promise<string> {
+  const { who } = await (await import('../running/port-holder.ts')).describeHolder(port);
+  return who === undefined ? '' : ` by ${who}`;
 }
 
 function systemCode({ cause }: GatewayError): string {

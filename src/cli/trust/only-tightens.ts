@@ -112,10 +112,9 @@ const turnsOff: Tightens = ({ now }) => now === true;
 
 /** From the loosest to the strictest. What is not one of them is not compared. */
 const PINS = ['off', 'flag', 'destructive', 'hold'];
-const PIN_SHAPES: readonly WrittenShape[] = PINS.map(shapeOf);
 
 const pins: Tightens = ({ before = shapeOf('destructive'), now }) => {
-  const rank = PIN_SHAPES.findIndex((one) => one === before);
+  const rank = PINS.findIndex((one) => shapeOf(one) === before);
   // Without the key the default holds, which is not the strictest.
   return rank !== -1 && PINS.indexOf((now ?? 'destructive') as string) >= rank;
 };

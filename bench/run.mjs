@@ -1,9 +1,9 @@
-// `npm run bench -- [server] [gateway] [wrap] [flows] [guard] [logins] [--quick] [--only …] [--write]`: one bench or all, one after the other, because two
+// `npm run bench -- [server] [gateway] [wrap] [flows] [guard] [logins] [tools] [--quick] [--only …] [--write]`: one bench or all, one after the other, because two
 // at once would measure each other.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const BENCHES = ['server', 'gateway', 'wrap', 'flows', 'guard', 'logins'];
+const BENCHES = ['server', 'gateway', 'wrap', 'flows', 'guard', 'logins', 'tools'];
 /** Only by name: it needs another build. */
 const ON_REQUEST = ['before'];
 

@@ -60,7 +60,7 @@ describe('proposals of parley tools', () => {
     const tools = [tool('github', 'a', 1, 20_000)];
     const config = written();
     const [proposal] = toProposals({ tools, written: config.value, days: 0 });
-    expect(proposal!.saves).toBe(19_650);
+    expect(proposal!.saves).toBe(19_790);
     const text = withProposal(config, proposal!);
     expect(text).toContain('// my servers');
     const { value } = written(text);

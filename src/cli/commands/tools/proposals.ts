@@ -20,7 +20,7 @@ export interface Proposal {
 /** Below this a list is cheap. */
 const DEAR_TOKENS = 5000;
 /** What `find_tools` and `call_tool` cost. */
-const SEARCH_TOKENS = 350;
+const SEARCH_TOKENS = 210;
 /** Less than that says nothing about what is used. */
 const ENOUGH_DAYS = 7;
 

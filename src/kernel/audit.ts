@@ -35,4 +35,8 @@ export interface AuditEvent {
 }
 
 /** Takes an event; never throws and never waits. */
-export type RecordAudit = (event: AuditEvent) => void;
+export interface RecordAudit {
+  (event: AuditEvent): void;
+  /** How many events it could not write so far. */
+  readonly lost?: (() => number) | undefined;
+}

@@ -20,6 +20,8 @@ export interface IdentifyRequest {
   readonly resource?: string | undefined;
   /** The URL of the whole endpoint, at /mcp. */
   readonly endpoint?: string | undefined;
+  /** It is for a page of operators, whose scope is checked there. */
+  readonly isAdmin?: boolean | undefined;
 }
 
 type Answer = string | Identity | false | null | undefined;
@@ -34,17 +36,17 @@ export type Identify = (request: IdentifyRequest) => Answer | Promise<Answer>;
 export type Caller = Identity | undefined;
 
 /** Where a caller has come to. */
-export type IdentifyPlace = Pick<IdentifyRequest, 'transport' | 'resource' | 'endpoint'>;
+export type IdentifyPlace = Pick<IdentifyRequest, 'transport' | 'resource' | 'endpoint' | 'isAdmin'>;
 
 /** Null: let in without a name. Undefined: unknown. Synchronous unless `identify` is not. Throws what `identify` throws. */
 export function identifyCaller(
   identify: Identify,
   request: HttpRequest,
-  { transport, resource, endpoint }: IdentifyPlace,
+  { transport, resource, endpoint, isAdmin }: IdentifyPlace,
 ): Caller | null | Promise<Caller | null> {
   const { headers, method, url } = request;
   const remoteAddress = request.clientAddress ?? request.socket?.remoteAddress;
-  const found = identify({ headers, transport, method, url, remoteAddress, resource, endpoint });
+  const found = identify({ headers, transport, method, url, remoteAddress, resource, endpoint, isAdmin });
   return found instanceof Promise ? found.then(toCaller) : toCaller(found);
 }
 

@@ -37,12 +37,13 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     process.once('exit', atExit);
     for (const event of early.splice(0)) writer.record(event);
   };
+  const record = (event: AuditEvent): void => {
+    if (writer) return writer.record(event);
+    early.push(event);
+    loading ??= load();
+  };
   return {
-    record(event) {
-      if (writer) return writer.record(event);
-      early.push(event);
-      loading ??= load();
-    },
+    record: Object.assign(record, { lost: () => writer?.lost ?? 0 }),
     async close() {
       await loading;
       process.off('exit', atExit);

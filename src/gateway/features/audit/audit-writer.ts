@@ -57,7 +57,10 @@ export class AuditWriter {
   /** The number of the last signed line. */
   #signed = -1;
   #signedAt: number;
+  /** Since the last line that could be written. */
   #lost = 0;
+  /** In all. */
+  lost = 0;
   #hasFailed = false;
   #isClosed = false;
 
@@ -125,6 +128,7 @@ export class AuditWriter {
       this.#hasFailed = false;
     } catch (error) {
       this.#lost += count;
+      this.lost += count;
       if (this.#hasFailed) return;
       this.#hasFailed = true;
       this.#log.error({ error, folder: this.#folder }, 'audit.failed');

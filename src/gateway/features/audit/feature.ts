@@ -1,5 +1,6 @@
 // Records every call with its outcome, and what else is worth proving.
 import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { Family } from '../../../kernel/base/metric.ts';
 import { defineFeature } from '../feature.ts';
 import { AuditWatcher } from './audit-watcher.ts';
 import { toSafeArguments } from './safe-arguments.ts';
@@ -9,6 +10,11 @@ export interface AuditFeatureOptions {
   audit?: RecordAudit | undefined;
   /** What `audit` gets of the arguments of a call. Default: their names, types and sizes. */
   auditArguments?: ((given: unknown) => unknown) | undefined;
+}
+
+function lostFamily(value: number): Family {
+  const help = 'Events that the audit log could not write.';
+  return { name: 'parley_audit_lost_total', help, type: 'counter', samples: [{ labels: {}, value }] };
 }
 
 export const audit = defineFeature<AuditFeatureOptions>({
@@ -25,6 +31,7 @@ export const audit = defineFeature<AuditFeatureOptions>({
       stop = watch(next);
     };
     return {
+      metrics: () => (options.audit?.lost ? [lostFamily(options.audit.lost())] : []),
       update(next: AuditFeatureOptions) {
         if ('audit' in next) replace(next);
         return undefined;

@@ -14,8 +14,8 @@ export interface ObserveFeatureOptions {
 
 export const observe = defineFeature<ObserveFeatureOptions>({
   name: 'observe',
-  create({ observe: options = {} }, { gateway }) {
-    const observer = new Observer(options, () => toState(gateway));
+  create({ observe: options = {} }, { gateway, events }) {
+    const observer = new Observer(options, () => toState(gateway), events);
     return {
       layer: observer.layer,
       member: (member) => observer.member(member),

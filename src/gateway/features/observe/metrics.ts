@@ -2,7 +2,7 @@
 // fixed list or the configuration, so the number of time series stays bounded whatever clients and servers send. Tool names are never labels.
 import type { Exchange } from '../../../kernel/exchange.ts';
 import { TargetLayer } from '../../../kernel/target.ts';
-import type { Change, HandleResult, Target, Watcher } from '../../../kernel/target.ts';
+import type { Change, ClientOpening, HandleResult, Target, Watcher } from '../../../kernel/target.ts';
 import { REQUEST_METHODS } from '../../../kernel/methods.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../../kernel/raw/raw-object.ts';
@@ -31,6 +31,13 @@ export class CountedLayer extends TargetLayer {
     return this.#metrics.isShown ? this.#metrics.around(exchange, this.target) : this.target.handle(exchange);
   }
 
+  /** What a client waits for at its opening: until it is known what the servers offer. */
+  override async ready(opening?: ClientOpening): Promise<void> {
+    if (!opening || !this.#metrics.isShown) return super.ready(opening);
+    const ended = this.#metrics.opening(opening.dialect);
+    await super.ready(opening).finally(ended);
+  }
+
   override watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
     const unwatch = this.target.watch(listener, watcher);
     const leave = watcher && this.#onWatch(watcher);
@@ -50,6 +57,7 @@ export class Metrics {
   #time: Time | undefined;
   readonly #durations = new LabelledValues(['method', 'server', 'client', 'outcome'], () => new Durations());
   readonly #errors = new LabelledValues(['code'], () => ({ count: 0 }));
+  readonly #openings = new LabelledValues(['client'], () => new Durations());
   #inFlight = 0;
 
   constructor(vitals: () => Known, time?: Time) {
@@ -71,6 +79,13 @@ export class Metrics {
         this.#errors.at([toCodeLabel(thrown)]).count++;
       },
     );
+  }
+
+  /** A client opens; returns what to call when it can be answered. */
+  opening(client: string): () => void {
+    const time = (this.#time ??= performance);
+    const start = time.now();
+    return () => this.#openings.at([client]).add((time.now() - start) / 1000);
   }
 
   /** The metrics in the text format of Prometheus, followed by those of the servers. */
@@ -107,6 +122,12 @@ export class Metrics {
         samples: byServer(durations)
           .entries()
           .flatMap(({ labels, value }) => value.samples(labels)),
+      },
+      {
+        name: 'parley_opening_duration_seconds',
+        help: 'How long the opening of a client waits until it is known what the servers offer.',
+        type: 'histogram',
+        samples: this.#openings.entries().flatMap(({ labels, value }) => value.samples(labels)),
       },
     ];
   }

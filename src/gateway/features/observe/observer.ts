@@ -11,7 +11,10 @@ import type { Family } from '../../../kernel/base/metric.ts';
 import type { HttpHandler } from '../../../kernel/base/http.ts';
 import { metricsPage, createReadyPage, healthPage } from '../../../mcp/listen/http/health.ts';
 import type { ReadyPageOptions, ServerHealth } from '../../../mcp/listen/http/health.ts';
+import type { EventHub } from '../../../kernel/events/event-hub.ts';
+import { CountedEvents } from './counted-events.ts';
 import { CountedLayer, Metrics } from './metrics.ts';
+import type { ProcessFamilies } from './process-families.ts';
 import { ExchangeTracer, hasTracing } from './exchange-tracer.ts';
 import { UpstreamEvents } from './vitals.ts';
 
@@ -41,9 +44,13 @@ export class Observer {
   readonly #waking = new Set<Target>();
   readonly #tracing: ExchangeTracer | undefined;
   readonly #metrics: Metrics | undefined;
+  readonly #counted = new CountedEvents();
+  readonly #events: EventHub | undefined;
+  #process: Promise<ProcessFamilies> | undefined;
 
-  constructor(options: ObserveOptions, observed: () => GatewayState) {
+  constructor(options: ObserveOptions, observed: () => GatewayState, events?: EventHub) {
     this.#options = options;
+    this.#events = events;
     this.#observed = observed;
     this.#tracing = (options.tracing ?? hasTracing()) ? new ExchangeTracer() : undefined;
     this.#metrics = options.metrics === false ? undefined : this.#createMetrics(options.metrics === true);
@@ -80,10 +87,15 @@ export class Observer {
     const metrics = this.#metrics;
     if (!metrics || !(this.#options.metrics ?? isPrivate)) return pages;
     metrics.isShown = true;
-    return {
-      ...pages,
-      '/metrics': metricsPage(async () => metrics.text(await this.#observed().families?.())),
-    };
+    if (this.#events) this.#counted.watch(this.#events);
+    return { ...pages, '/metrics': metricsPage(async () => metrics.text(await this.#families())) };
+  }
+
+  /** What is not a call, and what is loaded with the first look. */
+  async #families(): Promise<Family[]> {
+    this.#process ??= import('./process-families.ts').then((loaded) => new loaded.ProcessFamilies());
+    const [ofProcess, ofServers = []] = await Promise.all([this.#process, this.#observed().families?.()]);
+    return [...this.#counted.families(), ...ofProcess.families(), ...ofServers];
   }
 
   #createMetrics(isShown: boolean): Metrics {

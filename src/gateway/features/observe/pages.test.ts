@@ -1,6 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { connect } from '../../../sdk/client/connect.ts';
 import { createServer } from '../../../sdk/server/create-server.ts';
@@ -10,6 +12,8 @@ import { createGateway } from '../../gateway.ts';
 import type { GatewayOptions } from '../../gateway.ts';
 import { notReady } from '../../../mcp/listen/http/health.ts';
 import type { ServerHealth } from '../../../mcp/listen/http/health.ts';
+import { version } from '../../../kernel/version.ts';
+import { createAuditLog } from '../audit/audit-log.ts';
 import { parseMetrics } from '../../../kernel/base/parse-metrics.contract.ts';
 
 const log = createLog({ level: 'silent' });
@@ -130,6 +134,63 @@ describe('/metrics', () => {
     expect(text).not.toContain('hello');
     await client.close();
     await until('the session to end', async () => (await get('/metrics')).text.includes('parley_sessions 0'));
+  });
+
+  it('tells of the process and its build, under the names that dashboards for Node use', async () => {
+    const { get } = await listening({ servers: { one: speaking('one') } });
+    const metrics = parseMetrics((await get('/metrics')).text);
+    expect(metrics.parley_build_info).toEqual({ [`node=${process.versions.node},version=${version()}`]: 1 });
+    expect(metrics.process_resident_memory_bytes?.['']).toBeGreaterThan(1e6);
+    expect(metrics.process_cpu_seconds_total?.['']).toBeGreaterThan(0);
+    expect(metrics.process_start_time_seconds?.['']).toBeLessThan(Date.now() / 1000);
+    const lagging = await until('a delay of the event loop', async () => {
+      const again = parseMetrics((await get('/metrics')).text);
+      return again.nodejs_eventloop_lag_p99_seconds?.[''] ? again : undefined;
+    });
+    expect(lagging.nodejs_eventloop_lag_max_seconds?.['']).toBeGreaterThan(0);
+  });
+
+  it('counts openings, refusals by their status, logins and approvals, and names no one', async () => {
+    const key = 'parley_a-key-for-the-metrics-test';
+    const ops = 'parley_a-key-for-who-looks-at-it';
+    const keys = [
+      { name: 'ann', key, scopes: ['mcp'] },
+      { name: 'ops', key: ops, scopes: ['admin'] },
+    ];
+    const auth = { scopes: ['mcp'], keys };
+    const { gateway, url } = await listening({ servers: { one: speaking('one') }, auth, observe: { metrics: true } });
+    const call = (headers: Record<string, string>) => fetch(url, { method: 'POST', headers, body: '{}' });
+    expect((await call({})).status).toBe(401);
+    expect((await call({ authorization: 'Bearer parley_wrong' })).status).toBe(401);
+    expect((await fetch(url.replace('/mcp', '/status'), { headers: { authorization: `Bearer ${key}` } })).status).toBe(
+      404,
+    );
+    const client = await connect({ url, headers: { Authorization: `Bearer ${key}` } }, { log, revision: '2025-11-25' });
+    closing.push(() => client.close());
+    const seen = await fetch(url.replace('/mcp', '/metrics'), { headers: { authorization: `Bearer ${ops}` } });
+    const text = await seen.text();
+    const metrics = parseMetrics(text);
+    expect(metrics.parley_refusals_total).toEqual({ 'code=UNAUTHORIZED,status=401': 2 });
+    expect(metrics.parley_logins_total).toEqual({ 'outcome=ok,server=': 2 });
+    expect(metrics.parley_opening_duration_seconds_count).toEqual({ 'client=handshake': 1 });
+    expect(text).toContain('# TYPE parley_approvals_total counter');
+    expect(text).not.toContain('ann');
+    await gateway.close();
+  });
+
+  it('counts what the audit log could not write', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-metrics-'));
+    closing.push(async () => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'audit'), 'a file is in the way');
+    const audit = createAuditLog({ folder: join(folder, 'audit'), log });
+    closing.push(() => audit.close());
+    const { url, get } = await listening({ servers: { one: speaking('one') }, audit: audit.record });
+    const lost = async () => parseMetrics((await get('/metrics')).text).parley_audit_lost_total?.[''];
+    expect(await lost()).toBe(0);
+    const client = await connect(url, { log });
+    closing.push(() => client.close());
+    await client.callTool('one__hello');
+    await until('the loss to be counted', async () => ((await lost()) ?? 0) > 0);
   });
 
   it('counts a server that died and came back', async () => {

@@ -167,6 +167,18 @@ describe('a gateway with keys', () => {
     expect([await statusOf('/healthz'), await statusOf('/readyz')]).toEqual([200, 200]);
   });
 
+  it('shows /metrics to a key with the admin scope alone where calls need another scope, and lets it call nothing', async () => {
+    const admin = 'parley_the-key-of-ops-0123456789';
+    const { at } = await serving({
+      auth: { scopes: ['mcp'], keys: [...keys, { name: 'ops', key: admin, scopes: ['admin'] }] },
+    });
+    const { status } = await send(at('/metrics'), { method: 'GET', headers: as(admin) });
+    expect(status).toBe(200);
+    const refused = await callModern(at('/mcp'), 'echo', {}, as(admin));
+    expect([refused.status, refused.json.error?.message]).toEqual([403, expect.stringContaining('mcp')]);
+    expect((await send(at('/metrics'), { method: 'GET', headers: as(BOB) })).status).toBe(403);
+  });
+
   it('refuses options that cannot work when it starts', async () => {
     const short = { name: 'x', key: 'short' };
     await expect(serving({ auth: { keys: [short] } })).rejects.toThrow(/16 characters/);

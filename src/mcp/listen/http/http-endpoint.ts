@@ -14,7 +14,7 @@ import { createFindAddress } from './client-address.ts';
 import type { EndpointOptions, EndpointSetup, ListeningAddress } from './endpoint-options.ts';
 import { pathOf, readMount } from './mount.ts';
 import type { Mount } from './mount.ts';
-import { findPage, isForBrowser } from './page-access.ts';
+import { findPage, isAdminPage, isForBrowser } from './page-access.ts';
 import { ALLOW, allowOf, createRoutes, isPage, refuseVisit, runUnlessLoop } from './routes.ts';
 import type { UpgradeRequest } from './upgrade.ts';
 import { UpgradedConnections } from './upgraded.ts';
@@ -134,6 +134,7 @@ function createEntrance({ login, needsIdentity, address = () => undefined, ...op
   const placeOf = rememberLast((request: HttpRequest, local: string) => ({
     resource: urlOf(request, local),
     endpoint: urlOf(request, '/mcp'),
+    isAdmin: isAdminPage(local),
   }));
   /** A page that needs no login. */
   const openPage = (request: HttpRequest, local: string): HttpHandler | undefined => {

@@ -54,9 +54,14 @@ const ADMIN = new Set(['/status', '/metrics']);
 /** What the console shows, for programs. */
 const ADMIN_FOLDER = '/console/api/';
 
+/** Whether a page is for operators: its scope alone counts there, so that who reads counters need not be allowed to call tools. */
+export function isAdminPage(path: string): boolean {
+  return ADMIN.has(path) || path.startsWith(ADMIN_FOLDER);
+}
+
 /** Throws unless this visitor may see the page. `hasProxy`: the operator has said that there is a proxy, or how browsers reach it. */
 export function checkPage(path: string, { request, identity, access }: HttpVisit, hasProxy: boolean): void {
-  if (!ADMIN.has(path) && !path.startsWith(ADMIN_FOLDER)) return;
+  if (!isAdminPage(path)) return;
   if (access) {
     const { adminScope, isNameless } = access.login;
     // No key or token implies this scope: without scopes of its own it allows everything else.

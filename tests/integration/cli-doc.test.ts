@@ -16,6 +16,7 @@ const FOOT = `
 Exit status: 0 done, 1 something failed, 2 the command line was not understood.
 Results go to stdout, everything else to stderr. NO_COLOR=1 turns colours off.
 `;
+const COMMON = 'parley ls --help';
 const BLOCK = /<!-- shell: (.+?) -->\n```text\n([\s\S]*?)```/g;
 const blocks = [...read(PAGE).matchAll(BLOCK)].map(([, line, text]) => ({ line: line!, text: text! }));
 
@@ -70,7 +71,8 @@ it('lists every command in its first table', () => {
 it.each(blocks)('$line', async ({ line, text }) => {
   const { home, input = '' } = ELSEWHERE[line] ?? { home: aggregate };
   const { stdout, stderr } = await home.run(line.split(' ').slice(1), input);
-  const wanted = `$ ${line}\n${settled(withoutFoot(`${stderr}${stdout}`))}`;
+  const shown = withoutCommon(line, withoutFoot(`${stderr}${stdout}`));
+  const wanted = `$ ${line}\n${settled(shown)}`;
   if (process.env['UPDATE_DOCS'] === '1') renew(line, wanted);
   else expect(text).toBe(wanted);
 });
@@ -80,6 +82,19 @@ function withoutFoot(output: string): string {
   if (!output.includes('\nUsage\n')) return output;
   expect(output.slice(-FOOT.length)).toBe(FOOT);
   return `${output.slice(0, -FOOT.length)}\n`.replace(/\n {2}-h, --help +this help(?=\n)/, '');
+}
+
+/** The options of commands that connect are shown once, with `ls`. */
+function withoutCommon(line: string, output: string): string {
+  if (line === COMMON || !line.endsWith('--help')) return output;
+  const { text = '' } = blocks.find((block) => block.line === COMMON) ?? {};
+  const common = text.split('\n').filter((one) => one.startsWith('  -'));
+  expect(common.length).toBeGreaterThan(5);
+  return output
+    .split('\n')
+    .filter((one) => !common.includes(one))
+    .join('\n')
+    .replace(/\nOptions\n\n/, '\n');
 }
 
 /** What is different in every run. */

@@ -21,8 +21,8 @@ describe('links', () => {
     expect(linksOf(page).filter((link) => !isThere(page, link))).toEqual([]);
   });
 
-  it('links of docs/journey.md cover the whole path of a message', () => {
-    const journey = linksOf('docs/journey.md').join('\n');
+  it('links of docs/internals/journey.md cover the whole path of a message', () => {
+    const journey = linksOf('docs/internals/journey.md').join('\n');
     for (const stage of ['listen', 'wire', 'eras', 'servers', 'kernel']) expect(journey).toContain(`/${stage}/`);
   });
 

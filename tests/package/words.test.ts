@@ -1,5 +1,5 @@
 // One language: an exported name means one thing, a type is a noun, and no page or comment uses the phrases that only we understood.
-// docs/words.md has the words that we use.
+// docs/internals/words.md has the words that we use.
 import { describe, expect, it } from 'vitest';
 import { projectFiles, read, sourceFiles } from '../helpers/files.ts';
 

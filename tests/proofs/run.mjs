@@ -1,47 +1,61 @@
 // Does what a person does to add or remove something (proofs.mjs), in a copy of the tree: counts the files that they touch, compiles everything, and
-// runs the test that comes with it. The closing line is that of the suites.
-import { spawnSync } from 'node:child_process';
+// runs the tests that come with it, or that must not notice. `node tests/proofs/run.mjs TEXT`: only what has the text in its name. The closing line is
+// that of the suites.
+import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PROOFS } from './proofs.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const PARTS = ['src', 'tests/helpers', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
-/** Tests of what stays may use what goes; they would go with it. */
-const SHIPPED = { extends: './tsconfig.json', include: ['src'], exclude: ['**/*.test.ts', '**/*.contract.ts'] };
+const { exclude } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'));
+/** Tests of what stays may use what goes, and would change with it; those that the proof names do not. */
+const TESTS = ['**/*.test.ts', '**/*.contract.ts'];
 
-/** `node tests/proofs/run.mjs TEXT`: only what has it in its name. */
 const only = process.argv[2] ?? '';
+const waiting = PROOFS.filter(({ name }) => name.includes(only));
 let passed = 0;
 let failed = 0;
-for (const proof of PROOFS.filter(({ name }) => name.includes(only))) {
+await Promise.all(Array.from({ length: Math.min(2, availableParallelism()) }, work));
+console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+process.exitCode = failed > 0 ? 1 : 0;
+
+async function work() {
+  for (let proof = waiting.shift(); proof; proof = waiting.shift()) {
+    try {
+      console.log(`ok      ${proof.name}: ${await prove(proof)}`);
+      passed++;
+    } catch (error) {
+      console.log(`FAILED  ${proof.name}: ${error.message}`);
+      failed++;
+    }
+  }
+}
+
+async function prove(proof) {
   const copy = mkdtempSync(join(tmpdir(), 'parley-proof-'));
   try {
     for (const part of PARTS) cpSync(join(root, part), join(copy, part), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
     const touched = edit(copy, proof);
-    writeFileSync(
-      join(copy, 'tsconfig.proof.json'),
-      JSON.stringify(proof.remove ? SHIPPED : { ...SHIPPED, exclude: [] }),
-    );
-    run(copy, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.proof.json']);
-    if (proof.test) run(copy, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', proof.test]);
+    const compiled = {
+      extends: './tsconfig.json',
+      include: ['src'],
+      exclude: [...exclude, ...(proof.remove ? TESTS : [])],
+    };
+    writeFileSync(join(copy, 'tsconfig.proof.json'), JSON.stringify(compiled));
+    await run(copy, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.proof.json']);
+    const tests = proof.test ? [proof.test] : (proof.tests ?? []);
+    if (tests.length > 0) await run(copy, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', ...tests]);
     if (touched.length > proof.most) throw new Error(`touches ${touched.length} files: ${touched.join(', ')}`);
-    console.log(
-      `ok      ${proof.name}: ${(proof.folder ?? proof.remove) ? 'one folder and ' : ''}${touched.length} files (at most ${proof.most})`,
-    );
-    passed++;
-  } catch (error) {
-    console.log(`FAILED  ${proof.name}: ${error.message}`);
-    failed++;
+    const folders = [proof.folder ?? proof.remove ?? []].flat().length;
+    return `${folders > 0 ? `folders ${folders}, ` : ''}files ${touched.length} (at most ${proof.most})`;
   } finally {
     rmSync(copy, { recursive: true, force: true, maxRetries: 5 });
   }
 }
-console.log(`${passed} passed, ${failed} failed, 0 skipped`);
-process.exitCode = failed > 0 ? 1 : 0;
 
 /** The files that were touched, those in the proof's own folder not counted. */
 function edit(copy, { write = {}, insert = [], remove, lines = [], folder }) {
@@ -72,11 +86,14 @@ function edit(copy, { write = {}, insert = [], remove, lines = [], folder }) {
     );
     touched.add(path);
   }
-  if (remove) rmSync(join(copy, remove), { recursive: true });
+  for (const gone of [remove ?? []].flat()) rmSync(join(copy, gone), { recursive: true });
   return [...touched].filter((path) => !folder || !path.startsWith(`${folder}/`));
 }
 
-function run(cwd, args) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`${args[0]} says\n${(stdout + stderr).slice(-3000)}`);
+async function run(cwd, args) {
+  const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (said += text));
+  const status = await new Promise((resolve) => child.once('close', resolve));
+  if (status !== 0) throw new Error(`${args[0]} says\n${said.slice(-3000)}`);
 }

@@ -6,6 +6,7 @@ import { defineCommand, none, only } from '../../kernel/command/command-spec.ts'
 import type { ParsedCommand } from '../../kernel/command/command-spec.ts';
 import { LOGIN_OPTIONS, toLoginOptions } from './login-commands.ts';
 import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
+import { wrapPins } from '../../gateway/features/pins/command.ts';
 import { isServerUrl, schemesWith } from '../../mcp/connect/url-links.ts';
 import { SHARED, fillIn, toUrl } from './shared-options.ts';
 
@@ -42,11 +43,7 @@ export const WRAP = defineCommand({
       'a step of yours, in TypeScript or JavaScript, that every message passes; may be repeated, outermost first',
     ),
     ...LOGIN_OPTIONS,
-    pins: choice(
-      'WHAT',
-      ['destructive', 'flag', 'hold', 'off'],
-      'what is held back if it changes after it was first seen: destructive (default), hold (all), flag (nothing), off',
-    ),
+    pins: wrapPins,
     'log-calls': logCalls,
     'no-audit': flag('do not record calls for "parley logs"'),
     'no-ask': flag('do not ask users in place of a client that cannot ask them; adds no tool'),
@@ -59,7 +56,7 @@ export const WRAP = defineCommand({
     'parley wrap --step ./my-step.ts -- uvx mcp-server-git': 'with a step of yours before the server',
   },
   read({ options, words }) {
-    const { host = DEFAULT_HOST, port, open, revision, pins, log, header: typedHeaders } = options;
+    const { host = DEFAULT_HOST, port, open, revision, log, header: typedHeaders } = options;
     return {
       server: toServer(words, options),
       revision,
@@ -72,7 +69,7 @@ export const WRAP = defineCommand({
       typedHeaders,
       /** Files, as typed: a user who names a file trusts it. */
       steps: options.step,
-      pins,
+      pins: options.pins,
       isRecorded: !options['no-audit'],
       isAsking: !options['no-ask'],
       log,

@@ -75,16 +75,8 @@ export class WrappedPort {
 }
 
 /** The words that start the same `parley wrap` again, for the entry of a client. Moves secrets into variables of that entry. */
-export function toWrapCommand({
-  server,
-  typedHeaders,
-  revision,
-  startMs,
-  pins,
-  isAsking,
-  logCalls,
-  log,
-}: WrapCommand): ProgramStart {
+export function toWrapCommand(command: WrapCommand): ProgramStart {
+  const { server, typedHeaders, revision, startMs, isAsking, logCalls, log } = command;
   const env: Record<string, string> = {};
   const headers = typedHeaders.flatMap(([name, text]) => ['--header', `${name}: ${withVariables(name, text, env)}`]);
   if ('command' in server) {
@@ -94,7 +86,7 @@ export function toWrapCommand({
     ...headers,
     ...(revision === undefined ? [] : ['--revision', revision]),
     ...(startMs === DEFAULT_START_SECONDS * 1000 ? [] : ['--start-timeout', String(startMs / 1000)]),
-    ...(pins === undefined ? [] : ['--pins', pins]),
+    ...(command.pins === undefined ? [] : ['--pins', command.pins]),
     ...(isAsking ? [] : ['--no-ask']),
     ...(logCalls ? ['--log-calls'] : []),
     ...(log === undefined ? [] : ['--log', log]),

@@ -2,8 +2,15 @@
 import { defineFeatureCommand, refuse } from '../../../kernel/command/command-spec.ts';
 import { COMMON, UsageError, option } from '../../../kernel/command/option.ts';
 
-const { flag, text } = option;
+const { choice, flag, text } = option;
 const ACTIONS = ['ls', 'diff', 'accept'] as const;
+
+/** Of `parley wrap`. */
+export const wrapPins = choice(
+  'WHAT',
+  ['destructive', 'flag', 'hold', 'off'],
+  'what is held back if it changes after it was first seen: destructive (default), hold (all), flag (nothing), off',
+);
 
 export const pinsCommand = defineFeatureCommand({
   name: 'pins',

@@ -6,8 +6,17 @@ import type { Exchange } from '../exchange.ts';
 import type { JsonObject } from '../message.ts';
 import { nameIn } from '../named-thing.ts';
 import type { ResultObject } from '../raw/raw-object.ts';
-import type { Audience } from './audience.ts';
-import type { CallMoment, CallNotes, SpokenTo } from './call-notes.ts';
+import type { CallAnswer, CallMoment, CallNotes, SpokenTo } from './call-notes.ts';
+
+/** Those who watch it. */
+interface CallAudience {
+  readonly moments: readonly unknown[];
+  readonly answers: readonly unknown[];
+  run(call: ObservedCall): void;
+  moment(call: ObservedCall, moment: CallMoment): void;
+  answer(call: ObservedCall, answer: CallAnswer): void;
+  end(call: ObservedCall): void;
+}
 
 /** Only while somebody watches; watchers must not keep it after its end, because it holds the whole exchange. */
 export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes {
@@ -16,7 +25,7 @@ export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes 
   readonly params: JsonObject;
   /** By the monotonic clock, in milliseconds. */
   readonly begun: number;
-  readonly audience: Audience;
+  readonly audience: CallAudience;
   readonly #onlyServer: string | undefined;
   name: string | undefined;
   spokenTo: SpokenTo | undefined;
@@ -32,7 +41,7 @@ export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes 
   /** `server`: the server of every call, if there is only one. */
   constructor(
     exchange: Exchange,
-    { begun, audience, server }: { begun: number; audience: Audience; server: string | undefined },
+    { begun, audience, server }: { begun: number; audience: CallAudience; server: string | undefined },
   ) {
     super();
     this.exchange = exchange;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callerOf } from './identify.ts';
-import type { HttpVisit } from './http/streamable-http.ts';
+import type { HttpVisit } from './http/http-visit.ts';
 
 function from(remoteAddress: string | undefined, principal?: string): string {
   return callerOf({ principal, request: { socket: { remoteAddress } } as HttpVisit['request'] });

@@ -1,7 +1,7 @@
 // Ranks tools by the words of a query (BM25). An index is made from one list of tools, so nobody finds a tool that was not listed for them.
-import { createHash } from 'node:crypto';
 import type MiniSearch from 'minisearch';
 import { isObject } from '../../../kernel/message.ts';
+import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import type { ListEntry } from '../../chain/list-entries.ts';
 
@@ -44,7 +44,7 @@ export class ToolIndexes {
   }
 
   async #indexOf(words: ToolWords[]): Promise<MiniSearch<ToolWords>> {
-    const digest = createHash('sha256').update(JSON.stringify(words)).digest('base64');
+    const digest = sha256(JSON.stringify(words), 'base64');
     const known = this.#indexes.get(digest);
     if (known) return known;
     const index = await createIndex();

@@ -15,7 +15,8 @@ import { answerError } from './refusals.ts';
 import { answerJson, readRequestBody } from './http-post.ts';
 import { SseResponse } from './sse-response.ts';
 import { isJson } from './streamable-http.ts';
-import type { StreamableHttp, HttpVisit } from './streamable-http.ts';
+import type { HttpVisit } from './http-visit.ts';
+import type { StreamableHttp } from './streamable-http.ts';
 
 export class LegacySse {
   readonly #context: ServeContext;

@@ -3,7 +3,7 @@
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { HttpHandler, HttpRequest } from '../../../kernel/base/http.ts';
 import { isLocalRequest } from '../guard.ts';
-import type { HttpVisit } from './streamable-http.ts';
+import type { HttpVisit } from './http-visit.ts';
 
 type Pages = Readonly<Record<string, HttpHandler>>;
 

@@ -13,7 +13,7 @@ import type { Mount } from './mount.ts';
 import { checkPage, findPage } from './page-access.ts';
 import { endWhenInvalid, refuseRequest, runPage } from './refusals.ts';
 import { StreamableHttp } from './streamable-http.ts';
-import type { HttpVisit } from './streamable-http.ts';
+import type { HttpVisit } from './http-visit.ts';
 
 /** A request whose caller is not identified yet. */
 interface Arrival extends Pick<HttpVisit, 'request' | 'response' | 'access'> {

@@ -1,6 +1,5 @@
 // Streamable HTTP at /mcp for both eras: POST, and for handshake sessions GET (event stream or long poll) and DELETE.
 // The dialects decide which era a POST belongs to; this file applies the HTTP rules around it.
-import type { Identity } from '../../../kernel/exchange.ts';
 import { hasMeta, isNotification, isRequest, toErrorMessage } from '../../../kernel/message.ts';
 import type { Message, RequestId, RequestMessage } from '../../../kernel/message.ts';
 import { DISCOVER_SERVER, INITIALIZE } from '../../../kernel/methods.ts';
@@ -10,7 +9,6 @@ import { CLIENT_GONE, CONNECTION_CLOSED } from '../../../kernel/base/cancellatio
 import { LinkedList, LinkedNode } from '../../../kernel/containers/linked-list.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
-import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
 import { runUnlessVisited } from '../../../kernel/base/via.ts';
 import type { ParsedInput } from '../../wire/json-rpc.ts';
 import { RequestReader } from '../../wire/fast-messages.ts';
@@ -22,29 +20,16 @@ import { plainError } from '../../eras/plain-error.ts';
 import { receiveStatelessNotification, isEndless, serveStateless } from '../../eras/stateless/serve-stateless.ts';
 import type { RunningRequest } from '../../eras/serve/running-request.ts';
 import { callerOf } from '../identify.ts';
-import type { Login } from '../login.ts';
 import { receiveBatchOrRefuse, answerRefusal } from '../unusual-messages.ts';
 import type { SessionRecord } from '../durable/session-store.ts';
 import { HttpSession } from '../session/http-session.ts';
 import type { HttpSessions } from '../session/http-sessions.ts';
 import type { SessionTable } from '../session/session-table.ts';
 import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
+import type { HttpVisit } from './http-visit.ts';
 import { readAccept, readRequestBody, PostOutlet, answerJson, requestIdIn } from './http-post.ts';
 import type { AcceptedTypes } from './http-post.ts';
 import { SseResponse } from './sse-response.ts';
-
-/** One HTTP request on its way through the endpoint. */
-export interface HttpVisit {
-  request: HttpRequest;
-  response: HttpResponse;
-  /** Undefined for an unknown caller. */
-  principal: string | undefined;
-  identity?: Identity | undefined;
-  /** What decides about calls, where a login is needed. */
-  access?: { login: Login; resource: string | undefined } | undefined;
-  /** Set if finding out who calls took time (kernel/arrival.ts). */
-  arrival?: number | undefined;
-}
 
 type OneMessage = Extract<ParsedInput, { kind: 'message' }>;
 

@@ -12,7 +12,7 @@ import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import type { Outlet } from '../../eras/serve/served-exchange.ts';
 import { encodeAnswer } from '../http/http-post.ts';
 import type { SseResponse } from '../http/sse-response.ts';
-import type { HttpVisit } from '../http/streamable-http.ts';
+import type { HttpVisit } from '../http/http-visit.ts';
 import { OutgoingQueue } from './outgoing-queue.ts';
 
 export class SseSession {

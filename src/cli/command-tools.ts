@@ -28,6 +28,7 @@ export function createCommandTools(print: Printer): CommandTools {
     findConfig: (named) => findConfig(named, readEnvironment()).path,
     readConfig: (path) => loadConfig(path, readEnvironment()).read?.input,
     loadConfig: (named) => loadUsable(named, print),
+    openState: async (named) => (await import('./serving/own-state.ts')).openOwnState(named, print),
     findGateway: (wanted) => findReachable(wanted, print),
   };
 }

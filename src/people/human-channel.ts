@@ -22,6 +22,7 @@ import { AskChannels } from './ask-channels.ts';
 import type { GatewayAskOptions } from './ask-channels.ts';
 import { AnswerTrust } from './trust/answer-trust.ts';
 import type { PairingCode, Pairings } from './trust/pairings.ts';
+import type { State } from '../kernel/state/state.ts';
 import { isLoopback } from '../mcp/listen/guard.ts';
 import type { PagePort } from '../mcp/listen/http/page-port.ts';
 import type { AskPage } from './page/ask-page.ts';
@@ -50,6 +51,8 @@ interface HumanChannelContext {
   log: Log;
   clock: Clock;
   sealer: Sealer;
+  /** What gateways share; undefined: nothing. */
+  state?: State | undefined;
   login?: Login | undefined;
   events?: EventHub | undefined;
 }
@@ -69,7 +72,7 @@ export class HumanChannel {
     const { ask, publicUrl, limits, besides = () => ({}) } = options;
     const { log, clock, sealer, login } = around;
     this.roots = options.roots && new ConfiguredRoots(options.roots);
-    const pairings = (this.#pairings = pairingsOf(options, clock));
+    const pairings = (this.#pairings = pairingsOf(options, around));
     const { trust, notify, identifyPerson, ...channels } = ask ?? {};
     const pageLogin = login?.pageLogin;
     const answerTrust = new AnswerTrust({
@@ -137,7 +140,8 @@ export class HumanChannel {
 
   /** A code that pairs one browser, and the page on which to enter it; the page is undefined if browsers cannot reach it. */
   async pair(user?: string): Promise<PairingCode & { link: string | undefined }> {
-    const [code, address] = [(await this.#pairings()).invite(user), await this.pageEndpoint.address()];
+    const code = await (await this.#pairings()).invite(user);
+    const address = await this.pageEndpoint.address();
     return { ...code, link: address && `${address}/ask?c=${code.code}` };
   }
 
@@ -163,13 +167,21 @@ export class HumanChannel {
 }
 
 /** Loaded when a person has to be asked. */
-function pairingsOf(options: HumanChannelOptions, clock: Clock): () => Promise<Pairings> {
-  const { stateFolder, name, pairedAs: gateway = name ?? 'mcp-parley' } = options;
+function pairingsOf(options: HumanChannelOptions, { clock, state }: HumanChannelContext): () => Promise<Pairings> {
+  const { stateFolder, name, pairedAs = name ?? 'mcp-parley' } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   let made: Promise<Pairings> | undefined;
   const load = async (): Promise<Pairings> => {
-    const { Pairings, pairingFileIn } = await import('./trust/pairings.ts');
-    return new Pairings({ gateway, file: stateFolder && pairingFileIn(stateFolder), clock, limits });
+    const [{ Pairings, pairingFileIn }, stores] = await Promise.all([
+      import('./trust/pairings.ts'),
+      import('./trust/pairing-store.ts'),
+    ]);
+    const isShared = state?.isShared === true;
+    const own =
+      stateFolder === undefined ? stores.pairingsInMemory() : stores.pairingsInFile(pairingFileIn(stateFolder));
+    const store = isShared ? stores.pairingsInState(state) : own;
+    const gateway = isShared ? stores.SHARED_GATEWAY : pairedAs;
+    return new Pairings({ gateway, store, state, clock, limits });
   };
   return () => (made ??= load());
 }

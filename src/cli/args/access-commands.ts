@@ -25,6 +25,10 @@ export const KEY = defineCommand({
     user: text('U', 'who uses it; keys of one user share sessions and questions (default: NAME)'),
     expires: checked('WHEN', 'until when it works: a span such as 90d, or a date (YYYY-MM-DD)', toExpiry),
     file: text('FILE', 'the file of the keys (default: in your state folder)'),
+    config: text(
+      'FILE',
+      'the configuration whose gateways share the keys, if it has a "state" (default: the one here)',
+    ),
     json,
   },
   words: { choices: KEY_ACTIONS },

@@ -1,19 +1,51 @@
-// `parley key`: makes, lists and removes API keys. The file keeps hashes; a key is printed once, when it is made.
-import { KEY_PREFIX, hashKey, keyFileIn, readKeyFile, writeKeyFile } from '../../mcp/listen/auth/api-keys.ts';
+// `parley key`: makes, lists and removes API keys. Hashes are remembered, in a file or in the state that gateways share; a key is printed once, when it is made.
+import {
+  KEY_PREFIX,
+  addSharedKey,
+  hashKey,
+  keyFileIn,
+  readKeyFile,
+  readSharedKeys,
+  removeSharedKey,
+  writeKeyFile,
+} from '../../mcp/listen/auth/api-keys.ts';
 import type { KeptKey } from '../../mcp/listen/auth/api-keys.ts';
 import { drawRandomBytes } from '../../kernel/crypto/ids.ts';
 import { withFileLock } from '../../kernel/files/file-lock.ts';
 import type { KeyCommand } from '../args/access-commands.ts';
 import { ownStateFolder } from '../../kernel/secrets/own-folders.ts';
 import type { Printer } from '../../kernel/command/printer.ts';
+import type { State } from '../../kernel/state/state.ts';
+import { openOwnState } from '../serving/own-state.ts';
 import { toTable } from '../../kernel/command/table.ts';
 
 /** Another command changes the file in milliseconds. */
 const LOCK_MS = 10_000;
 
+/** Where keys are: a file, or what the gateways of a configuration share. */
+interface KeyPlace {
+  /** For messages. */
+  readonly name: string;
+  read(): Promise<KeptKey[]>;
+  /** False if there is one of this name. */
+  add(key: KeptKey): Promise<boolean>;
+  remove(name: string): Promise<boolean>;
+}
+
 export async function runKey(command: KeyCommand, print: Printer): Promise<number> {
+  const shared = command.file === undefined ? await openOwnState(command.config, print) : {};
+  if (!shared) return 1;
+  const { state, place } = shared;
+  try {
+    return state ? await runAt(keysInState(state, place!), command, print) : await runAtFile(command, print);
+  } finally {
+    await state?.close();
+  }
+}
+
+async function runAtFile(command: KeyCommand, print: Printer): Promise<number> {
   const path = command.file ?? keyFileIn(ownStateFolder());
-  const work = async (): Promise<number> => runOn(path, command, print);
+  const work = (): Promise<number> => runAt(keysInFile(path), command, print);
   if (command.action === 'ls') return work();
   const onLate = (): Error => new Error(`another command holds ${path}.lock. If none runs, delete that file.`);
   try {
@@ -24,38 +56,62 @@ export async function runKey(command: KeyCommand, print: Printer): Promise<numbe
   }
 }
 
-function runOn(path: string, command: KeyCommand, print: Printer): number {
+async function runAt(place: KeyPlace, command: KeyCommand, print: Printer): Promise<number> {
   let kept: KeptKey[];
   try {
-    kept = readKeyFile(path);
+    kept = await place.read();
   } catch (error) {
-    print.problem(`${path} cannot be read: ${(error as Error).message}`);
+    print.problem(`${place.name} cannot be read: ${(error as Error).message}`);
     return 1;
   }
-  if (command.action === 'add') return add(command, { path, kept }, print);
-  if (command.action === 'rm') return remove(command, { path, kept }, print);
+  if (command.action === 'add') return add(command, { place, kept }, print);
+  if (command.action === 'rm') return remove(command, place, print);
   list(command, kept, print);
   return 0;
 }
 
-interface KeyFile {
-  path: string;
-  kept: KeptKey[];
+function keysInFile(path: string): KeyPlace {
+  return {
+    name: path,
+    read: async () => readKeyFile(path),
+    async add(key) {
+      const kept = readKeyFile(path);
+      if (kept.some(({ name }) => name === key.name)) return false;
+      writeKeyFile(path, [...kept, key]);
+      return true;
+    },
+    async remove(name) {
+      const kept = readKeyFile(path);
+      const left = kept.filter((one) => one.name !== name);
+      if (left.length < kept.length) writeKeyFile(path, left);
+      return left.length < kept.length;
+    },
+  };
+}
+
+function keysInState(state: State, name: string): KeyPlace {
+  return {
+    name,
+    read: () => readSharedKeys(state),
+    add: (key) => addSharedKey(state, key),
+    remove: (key) => removeSharedKey(state, key),
+  };
+}
+
+interface KnownKeys {
+  place: KeyPlace;
+  kept: readonly KeptKey[];
 }
 
 /** Guessing one takes for ever. */
 const KEY_BYTES = 32;
 
-function add(
+async function add(
   { key: name = '', user, scopes, groups, expires, json }: KeyCommand,
-  file: KeyFile,
+  { place, kept }: KnownKeys,
   print: Printer,
-): number {
-  if (file.kept.some((one) => one.name === name)) {
-    print.problem(`there is a key called "${name}" already. Remove it first: parley key rm ${name}`);
-    return 1;
-  }
-  const other = file.kept.find((one) => isConfusing(one, { name, user }));
+): Promise<number> {
+  const other = kept.find((one) => one.name !== name && isConfusing(one, { name, user }));
   if (other) {
     print.problem(
       `there is a key "${other.name}" of the user "${userOf(other)}". A key cannot have the name of another user: "key:NAME" in rules would mean both. Choose another name.`,
@@ -72,7 +128,10 @@ function add(
     ...(expires !== undefined && { expires }),
     created: new Date().toISOString(),
   };
-  writeKeyFile(file.path, [...file.kept, made]);
+  if (!(await place.add(made))) {
+    print.problem(`there is a key called "${name}" already. Remove it first: parley key rm ${name}`);
+    return 1;
+  }
   if (json) print.line(JSON.stringify({ name, key, ...(expires !== undefined && { expires }) }));
   else {
     print.line(key);
@@ -90,14 +149,10 @@ function isConfusing(one: KeptKey, made: Pick<KeptKey, 'name' | 'user'>): boolea
   return userOf(one) !== userOf(made) && (userOf(one) === made.name || one.name === userOf(made));
 }
 
-function remove({ key: name }: KeyCommand, { path, kept }: KeyFile, print: Printer): number {
-  const left = kept.filter((one) => one.name !== name);
-  if (left.length === kept.length) {
-    print.problem(`there is no key called "${name}". To see them: parley key ls`);
-    return 1;
-  }
-  writeKeyFile(path, left);
-  return 0;
+async function remove({ key: name = '' }: KeyCommand, place: KeyPlace, print: Printer): Promise<number> {
+  if (await place.remove(name)) return 0;
+  print.problem(`there is no key called "${name}". To see them: parley key ls`);
+  return 1;
 }
 
 function list({ json }: KeyCommand, kept: readonly KeptKey[], print: Printer): void {

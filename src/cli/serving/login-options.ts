@@ -12,15 +12,17 @@ interface LoginWish {
   host: string | undefined;
   open: boolean;
   auth?: AuthOptions | undefined;
+  /** It shares a state with others, where keys can be. */
+  isShared?: boolean | undefined;
 }
 
 /** Undefined: everybody may call. Then a port that others can reach is refused, unless it is to be open. */
-export function chooseLogin({ host, open, auth }: LoginWish): AuthOptions | undefined {
+export function chooseLogin({ host, open, auth, isShared = false }: LoginWish): AuthOptions | undefined {
   if (auth) return { ...auth, keyFile: auth.keyFile ?? keyFileIn(ownStateFolder()), ...frontOf(auth) };
   if (host === undefined || open) return undefined;
   const keyFile = keyFileIn(ownStateFolder());
   if (isLoopback(host)) return { token: ownToken(), keyFile };
-  return readKeyFile(keyFile).length > 0 ? { keyFile } : undefined;
+  return isShared || readKeyFile(keyFile).length > 0 ? { keyFile } : undefined;
 }
 
 /** Whether clients can log in by a key only. Elsewhere they find their own way to a token. */

@@ -1,4 +1,5 @@
 // What a command of a feature gets from the program that runs it. src/cli/command-tools.ts makes them.
+import type { State } from '../state/state.ts';
 import type { Printer } from './printer.ts';
 
 export interface CommandTools {
@@ -19,8 +20,17 @@ export interface CommandTools {
   readonly readConfig: (path: string) => object | undefined;
   /** Undefined if it cannot be used; the reason has been printed. */
   readonly loadConfig: (named: string | undefined) => UsableConfig | undefined;
+  /** What the gateways of this configuration share. Undefined if it cannot be opened; the reason has been printed. */
+  readonly openState: (named: string | undefined) => Promise<OpenedState | undefined>;
   /** A running gateway of this user: the one with this process id, else the one that serves this configuration, else the newest. */
   readonly findGateway: (wanted: { pid: number | undefined; config: string | undefined }) => Promise<GatewayFinding>;
+}
+
+export interface OpenedState {
+  /** To be closed. Undefined: they share nothing. */
+  readonly state?: State | undefined;
+  /** For messages: where it is. */
+  readonly place?: string | undefined;
 }
 
 export interface UsableConfig {

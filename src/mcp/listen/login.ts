@@ -57,10 +57,7 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
   const isNameless = auth.token !== undefined;
   let made: Authenticator | TokenGate | undefined;
   let loading: Promise<Authenticator | TokenGate> | undefined;
-  const loadGate = () => import('./auth/token-gate.ts').then((loaded) => (made = new loaded.TokenGate(auth, context)));
-  const loadAuthenticator = () =>
-    import('./auth/authenticator.ts').then((loaded) => (made = new loaded.Authenticator(auth, context)));
-  const load = () => (loading ??= isNameless ? loadGate() : loadAuthenticator());
+  const load = () => (loading ??= loadChecks(auth, context).then((one) => (made = one)));
   const asking = keepHeaders(auth.headers, (request) =>
     made ? made.identify(request) : load().then((one) => one.identify(request)),
   );
@@ -108,6 +105,16 @@ export function requireUrl(
   if (!login?.needsUrl || publicUrl !== undefined || isLoopback(host)) return;
   const reason = 'tokens are for the URL that clients use: say which, such as https://mcp.example.com';
   throw new GatewayError('BAD_OPTION', { option: 'publicUrl', reason });
+}
+
+/** What checks callers, once it can. */
+async function loadChecks(auth: AuthOptions, context: LoginContext): Promise<Authenticator | TokenGate> {
+  const made =
+    auth.token === undefined
+      ? new (await import('./auth/authenticator.ts')).Authenticator(auth, context)
+      : new (await import('./auth/token-gate.ts')).TokenGate(auth, context);
+  await made.open();
+  return made;
 }
 
 function pageLoginFor(auth: AuthOptions, publicUrl: string | undefined, context: LoginContext) {

@@ -71,7 +71,7 @@ export function createAskPage(options: AskPageOptions): AskPage {
 
 /** Only for questions that need a proven browser: links to others are seen by models. */
 async function secretFor(proof: VisitorProof | undefined, round: QuestionRound): Promise<string | undefined> {
-  return proof && needsProof(proof, round) ? (await proof.pairings()).path : undefined;
+  return proof && needsProof(proof, round) ? (await proof.pairings()).path() : undefined;
 }
 
 export function servePage(options: PageOptions): HttpHandler {
@@ -101,7 +101,8 @@ async function receive(
   const base = new URL(await options.baseUrl());
   const at = { ...site, request, response, reply, words, token, base };
   const secret = options.proof && secretIn(request.url ?? '');
-  if (secret !== undefined && !isSameSecret(secret, (await options.proof!.pairings()).path)) return reply.gone();
+  if (secret !== undefined && !isSameSecret(secret, await (await options.proof!.pairings()).path()))
+    return reply.gone();
   if (token === '' && options.proof?.answerTrust.isStrict) {
     const visit = { ...at, handle: '', round: undefined, closed: undefined, browser: undefined };
     return showOpenQuestions(visit, options.proof, (one) => toLink(site.sealer, one, base.href, secret));

@@ -67,13 +67,13 @@ async function receiveCode(visit: PageVisit, proof: VisitorProof): Promise<void>
     return reply.page(200, renderPairing({ token, words, code: codeOf(request), login }));
   }
   const pairings = await proof.pairings();
-  const redeemed = pairings.redeem(code, request.headers['user-agent']);
+  const redeemed = await pairings.redeem(code, request.headers['user-agent']);
   if (typeof redeemed === 'string') {
     log.warn({ outcome: redeemed }, 'pair.refused');
     return reply.page(redeemed === 'wrong' ? 403 : 429, renderPairing({ token, words, problem: redeemed, login }));
   }
   log.warn({ browser: redeemed.browser.name, user: redeemed.browser.user }, 'pair.done');
-  const path = toAskPath(pairings.path);
+  const path = toAskPath(await pairings.path());
   const cookie = toCookie(visit, { name: pairings.cookieName, content: redeemed.cookie, seconds: YEAR_SECONDS, path });
   reply.seeAgain(token, { 'set-cookie': cookie }, pathBelow(visit.base, path));
 }
@@ -98,7 +98,7 @@ export async function showOpenQuestions(
   linkTo: (round: QuestionRound) => string,
 ): Promise<void> {
   const { request, reply, words, sealer } = visit;
-  const paired = (await proof.pairings()).find(request.headers.cookie);
+  const paired = await (await proof.pairings()).find(request.headers.cookie);
   const visitor = await proof.pageLogin?.visitorOf(request);
   const isPost = request.method === 'POST';
   if (visitor === undefined ? !paired : isPost) return pairBrowser(visit, proof);

@@ -115,7 +115,7 @@ export class AnswerTrust {
     if (person !== undefined && mayAnswer({ user: person }, round.user)) return `login:${person}`;
     const visitor = await pageLogin?.visitorOf(request);
     if (visitor !== undefined && visitor === round.user) return `login:${visitor}`;
-    const paired = (await pairings()).find(request.headers.cookie);
+    const paired = await (await pairings()).find(request.headers.cookie);
     return paired && mayAnswer(paired, round.user) ? `browser:${paired.name}` : undefined;
   }
 
@@ -141,8 +141,13 @@ export class AnswerTrust {
     if (!notify) return;
     try {
       const pairings = await this.#options.pairings();
-      const hasBrowser = pairings.hasAny(round.user);
-      await notify({ link, about: round.about, hasBrowser, invite: async () => pairings.invite(round.user).code });
+      const hasBrowser = await pairings.hasAny(round.user);
+      await notify({
+        link,
+        about: round.about,
+        hasBrowser,
+        invite: async () => (await pairings.invite(round.user)).code,
+      });
     } catch (error) {
       log.warn({ error }, 'ask.person-not-told');
     }

@@ -4,51 +4,25 @@
 //    a few, further wrong ones are refused as too many for a minute. The right one always works.
 // 3. Browsers send cookies to every port of a host. So the cookie is for a path that other ports do not know: only a browser that was paired, and the
 //    links for people, have it.
-// 4. Cookies and codes are kept as hashes, in memory or in a file of the operator, which only its owner can read.
+// 4. Cookies and codes are remembered as hashes (pairing-store.ts).
 import { join } from 'node:path';
-import { isObject } from '../../kernel/message.ts';
 import { ticksOf } from '../../kernel/base/clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { drawRandomBytes, randomId } from '../../kernel/crypto/ids.ts';
 import { isSameSecret, sha256 } from '../../kernel/crypto/lazy-crypto.ts';
-import { GatewayError } from '../../kernel/base/errors.ts';
-import { readIfThere, writePrivateFile } from '../../kernel/files/private-file.ts';
+import type { State } from '../../kernel/state/state.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import { cookiesNamed } from '../../kernel/net/browser-request.ts';
 import { mayAnswer } from './may-answer.ts';
-
-interface Kept {
-  readonly hash: string;
-  /** What the gateway serves: a configuration file or a wrapped command. */
-  readonly gateway: string;
-  /** Whose questions it may answer, where users log in. */
-  readonly user?: string | undefined;
-}
-
-interface PairedBrowser extends Kept {
-  readonly name: string;
-  /** ISO 8601. */
-  readonly created: string;
-}
-
-interface Invitation extends Kept {
-  /** Wall-clock time in ms. */
-  readonly expires: number;
-}
-
-export interface PairingRecords {
-  readonly browsers: readonly PairedBrowser[];
-  readonly invitations: readonly Invitation[];
-  /** The secret part of the path of the page, for each gateway. */
-  readonly paths?: Readonly<Record<string, string>> | undefined;
-}
+import type { Invitation, PairedBrowser, PairingStore } from './pairing-store.ts';
 
 interface PairingsOptions {
   /** What this gateway serves, as other commands name it. */
   gateway: string;
-  /** Absent: kept in memory. */
-  file?: string | undefined;
+  store: PairingStore;
   clock: Clock;
+  /** Counts wrong tries of gateways that share it. */
+  state?: State | undefined;
   limits: Pick<Limits, 'pairCodeMs' | 'maxPairTries'>;
 }
 
@@ -67,11 +41,9 @@ const ALPHABET = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const CODE_LENGTH = 12;
 const KINDS = ['firefox', 'edg', 'chrome', 'safari'];
 const NAME = 'pairings.json';
-const NOTHING: PairingRecords = { browsers: [], invitations: [] };
 
 export class Pairings {
   readonly #options: PairingsOptions;
-  #kept: PairingRecords = { browsers: [], invitations: [] };
   #wrong = 0;
   /** Monotonic time. */
   #countedUntil = 0;
@@ -81,14 +53,16 @@ export class Pairings {
   }
 
   /** The secret part of the path below which paired browsers send their cookie. */
-  get path(): string {
-    const { gateway } = this.#options;
-    const kept = this.#read();
-    const known = kept.paths?.[gateway];
+  async path(): Promise<string> {
+    const { gateway, store } = this.#options;
+    const known = (await store.read()).paths?.[gateway];
     if (known !== undefined) return known;
-    const path = randomId();
-    this.#write({ ...kept, paths: { ...kept.paths, [gateway]: path } });
-    return path;
+    return store.update((latest) => {
+      const other = latest.paths?.[gateway];
+      if (other !== undefined) return { done: other };
+      const path = randomId();
+      return { next: { ...latest, paths: { ...latest.paths, [gateway]: path } }, done: path };
+    });
   }
 
   /** The cookies of two gateways on one host have two names. */
@@ -97,78 +71,74 @@ export class Pairings {
   }
 
   /** The browser that sent these cookies. */
-  find(cookies: string | undefined): PairedBrowser | undefined {
+  async find(cookies: string | undefined): Promise<PairedBrowser | undefined> {
     // Another port can add cookies of the same name, for other paths.
     const sent = cookiesNamed(this.cookieName, cookies).slice(0, MAX_COOKIES).map(hashOf);
     if (sent.length === 0) return undefined;
-    return this.#own('browsers').find(({ hash }) => sent.some((one) => isSameSecret(hash, one)));
+    const own = this.#ownOf((await this.#options.store.read()).browsers);
+    return own.find(({ hash }) => sent.some((one) => isSameSecret(hash, one)));
   }
 
   /** Whether a browser may answer for this user, or at all where nobody logs in. */
-  hasAny(user: string | undefined): boolean {
-    return this.#own('browsers').some((browser) => mayAnswer(browser, user));
+  async hasAny(user: string | undefined): Promise<boolean> {
+    return this.#ownOf((await this.#options.store.read()).browsers).some((browser) => mayAnswer(browser, user));
   }
 
-  invite(user?: string): PairingCode {
-    const { gateway, clock, limits } = this.#options;
+  async invite(user?: string): Promise<PairingCode> {
+    const { gateway, store, clock, limits } = this.#options;
     const drawn = [...drawRandomBytes(CODE_LENGTH)].map((byte) => ALPHABET[byte % ALPHABET.length]).join('');
     const expires = clock.now() + limits.pairCodeMs;
     const one = { hash: hashOf(drawn), gateway, ...(user !== undefined && { user }), expires };
-    const kept = this.#read();
-    this.#write({ ...kept, invitations: [...kept.invitations.filter((other) => this.#isOpen(other)), one] });
+    await store.update((latest) => {
+      const open = latest.invitations.filter((other) => this.#isOpen(other));
+      return { next: { ...latest, invitations: [...open, one] }, done: undefined };
+    });
     return { code: drawn.match(/.{4}/g)!.join('-'), expires };
   }
 
   /** Pairs the browser that sent the code. */
-  redeem(given: string, agent: string | undefined): RedeemedCode {
+  async redeem(given: string, agent: string | undefined): Promise<RedeemedCode> {
     const code = hashOf(given.toUpperCase().replaceAll(/[^A-Z0-9]/g, ''));
-    const invitation = this.#own('invitations').find((one) => this.#isOpen(one) && isSameSecret(one.hash, code));
-    if (!invitation) return this.#countWrong();
     const cookie = randomId();
-    const { gateway, user } = invitation;
-    const created = new Date(this.#options.clock.now()).toISOString();
-    const browser = {
-      name: toName(agent),
-      hash: hashOf(cookie),
-      gateway,
-      ...(user !== undefined && { user }),
-      created,
-    };
-    const kept = this.#read();
-    this.#write({
-      ...kept,
-      browsers: [...kept.browsers, browser],
-      invitations: kept.invitations.filter(({ hash }) => hash !== invitation.hash),
+    const browser = await this.#options.store.update((latest) => {
+      const invitation = this.#ownOf(latest.invitations).find(
+        (one) => this.#isOpen(one) && isSameSecret(one.hash, code),
+      );
+      if (!invitation) return { done: undefined };
+      const made = this.#toBrowser(invitation, { cookie, agent });
+      const invitations = latest.invitations.filter(({ hash }) => hash !== invitation.hash);
+      return { next: { ...latest, browsers: [...latest.browsers, made], invitations }, done: made };
     });
-    return { cookie, browser };
+    return browser ? { cookie, browser } : this.#countWrong();
   }
 
-  #countWrong(): 'wrong' | 'too-many' {
-    const { clock, limits } = this.#options;
+  #toBrowser(
+    { gateway, user }: Invitation,
+    { cookie, agent }: { cookie: string; agent: string | undefined },
+  ): PairedBrowser {
+    const created = new Date(this.#options.clock.now()).toISOString();
+    return { name: toName(agent), hash: hashOf(cookie), gateway, ...(user !== undefined && { user }), created };
+  }
+
+  async #countWrong(): Promise<'wrong' | 'too-many'> {
+    const { clock, limits, gateway, state } = this.#options;
     const now = ticksOf(clock);
     if (this.#countedUntil <= now) this.#wrong = 0;
     this.#countedUntil = now + PAUSE_MS;
-    return ++this.#wrong < limits.maxPairTries ? 'wrong' : 'too-many';
+    if (++this.#wrong >= limits.maxPairTries) return 'too-many';
+    if (!state?.isShared) return 'wrong';
+    const rate = { count: Math.max(1, limits.maxPairTries - 1), perMs: PAUSE_MS };
+    // While the state does not answer, each gateway counts for itself.
+    const drawn = await state.draw(`wrong pair codes ${gateway}`, rate, 1).catch(() => undefined);
+    return drawn?.granted === 0 ? 'too-many' : 'wrong';
   }
 
   #isOpen({ expires }: Invitation): boolean {
     return expires > this.#options.clock.now();
   }
 
-  #own<K extends 'browsers' | 'invitations'>(kind: K): PairingRecords[K][number][] {
-    const all: readonly PairingRecords[K][number][] = this.#read()[kind];
+  #ownOf<R extends { gateway: string }>(all: readonly R[]): R[] {
     return all.filter(({ gateway }) => gateway === this.#options.gateway);
-  }
-
-  #read(): PairingRecords {
-    const { file } = this.#options;
-    return file === undefined ? this.#kept : readPairingFile(file);
-  }
-
-  #write(records: PairingRecords): void {
-    const { file } = this.#options;
-    if (file === undefined) this.#kept = records;
-    else writePairingFile(file, records);
   }
 }
 
@@ -185,25 +155,4 @@ export function pairingFileIn(stateFolder: string): string {
 
 function hashOf(secret: string): string {
   return `sha256:${sha256(secret, 'hex')}`;
-}
-
-/** Nothing if there is no file. Throws if it cannot be understood, so that it is never overwritten. */
-export function readPairingFile(path: string): PairingRecords {
-  const text = readIfThere(path);
-  if (text === undefined) return NOTHING;
-  const { browsers, invitations, paths } = JSON.parse(text) as Partial<Record<keyof PairingRecords, unknown>>;
-  if (!isList(browsers, 'name') || !isList(invitations, 'expires')) {
-    throw new GatewayError('BAD_OPTION', { option: 'stateFolder', reason: `${path} is not a file of \`parley pair\`` });
-  }
-  return { browsers, invitations, ...(isObject(paths) && { paths }) } as unknown as PairingRecords;
-}
-
-export function writePairingFile(path: string, records: PairingRecords): void {
-  writePrivateFile(path, `${JSON.stringify(records, null, 2)}\n`);
-}
-
-function isList(value: unknown, field: string): value is object[] {
-  const isKept = (one: unknown): boolean =>
-    isObject(one) && typeof one.hash === 'string' && typeof one.gateway === 'string' && field in one;
-  return Array.isArray(value) && value.every(isKept);
 }

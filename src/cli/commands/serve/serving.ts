@@ -57,9 +57,9 @@ export function toServing(command: ServeCommand, found: ServePlan['found']): Ser
 /** The login of this configuration, where the gateway listens. */
 export function loginOf(
   { host, port, open }: Pick<ServePlan, 'host' | 'port' | 'open'>,
-  { auth }: { auth?: AuthConfig | undefined },
+  { auth, state }: { auth?: AuthConfig | undefined; state?: string | undefined },
 ): AuthOptions | undefined {
-  return chooseLogin({ host: port === undefined ? undefined : host, open, auth });
+  return chooseLogin({ host: port === undefined ? undefined : host, open, auth, isShared: state !== undefined });
 }
 
 export function toServeTarget(gateway: Gateway, serving: ServePlan, started: string): Omit<ServeTarget, 'close'> {

@@ -8,7 +8,8 @@ import type { Gateway, GatewayOptions } from '../../gateway.ts';
 import { createServer } from '../../../sdk/server/create-server.ts';
 import { connect } from '../../../sdk/client/connect.ts';
 import { createLog } from '../../../kernel/base/log.ts';
-import { pairingFileIn, readPairingFile, writePairingFile } from '../../../people/trust/pairings.ts';
+import { pairingFileIn } from '../../../people/trust/pairings.ts';
+import { pairingsInFile } from '../../../people/trust/pairing-store.ts';
 import { approve } from '../approve/approve.ts';
 import type { NowView } from './views.ts';
 
@@ -147,7 +148,7 @@ describe('the way into the console', () => {
     const stream = await fetch(`${browser.api}events`, { headers });
     expect(stream.headers.get('content-type')).toBe('text/event-stream');
     const file = pairingFileIn(stateFolder);
-    writePairingFile(file, { ...readPairingFile(file), browsers: [] });
+    await pairingsInFile(file).update((latest) => ({ next: { ...latest, browsers: [] }, done: undefined }));
     expect(await stream.text()).toContain('event: now');
     expect((await fetch(`${browser.api}now`, { headers })).status).toBe(401);
   });

@@ -55,7 +55,7 @@ export async function enter(context: EnterContext, request: HttpRequest, respons
   const code = form.get('code');
   if (typeof code !== 'string') return sendJson(request, response, 400, { error: 'Send a code.' });
   const pairings = await people.proof.pairings();
-  const redeemed = pairings.redeem(code, request.headers['user-agent']);
+  const redeemed = await pairings.redeem(code, request.headers['user-agent']);
   if (typeof redeemed === 'string') {
     log.warn({ outcome: redeemed }, 'pair.refused');
     return sendJson(request, response, redeemed === 'wrong' ? 403 : 429, { error: redeemed });
@@ -68,10 +68,11 @@ export async function enter(context: EnterContext, request: HttpRequest, respons
     sameSite: 'Strict',
   } as const;
   const isSecure = isSecureVisit(request, base);
-  const paths = [`${API_PATH}/${pairings.path}`, toAskPath(pairings.path)].map((path) => pathBelow(base, path));
+  const key = await pairings.path();
+  const paths = [`${API_PATH}/${key}`, toAskPath(key)].map((path) => pathBelow(base, path));
   response.setHeader(
     'set-cookie',
     paths.map((path) => toSetCookie({ ...kept, path, isSecure })),
   );
-  sendJson(request, response, 200, { key: pairings.path });
+  sendJson(request, response, 200, { key });
 }

@@ -36,8 +36,8 @@ export class Viewers {
       return user === undefined ? undefined : { way: 'login', name: user, user };
     }
     const pairings = await this.#proof.pairings();
-    if (!isSameSecret(part, pairings.path)) return undefined;
-    const paired = pairings.find(request.headers.cookie);
+    if (!isSameSecret(part, await pairings.path())) return undefined;
+    const paired = await pairings.find(request.headers.cookie);
     return paired && { way: 'browser', name: paired.name, user: paired.user };
   }
 }

@@ -1,10 +1,11 @@
 // `parley pair`: shows a code with which a browser is paired with a gateway, lists the paired browsers and removes them. The code goes
-// to the gateway by a file that only this user can read; the gateway need not run yet.
+// to the gateway by a file that only this user can read, or by the state that it shares; it need not run yet.
 import { dirname, resolve } from 'node:path';
 import { keyFileIn, readKeyFile } from '../../../mcp/listen/auth/api-keys.ts';
 import { FRONT_PATH } from '../../../mcp/listen/auth/auth-options.ts';
-import { pairingFileIn, readPairingFile, writePairingFile, Pairings } from '../../../people/trust/pairings.ts';
-import type { PairingRecords } from '../../../people/trust/pairings.ts';
+import { Pairings, pairingFileIn } from '../../../people/trust/pairings.ts';
+import { SHARED_GATEWAY, pairingsInFile, pairingsInState } from '../../../people/trust/pairing-store.ts';
+import type { PairingRecords, PairingStore } from '../../../people/trust/pairing-store.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
@@ -23,21 +24,29 @@ interface PairCommand {
 }
 
 export async function runPair(command: PairCommand, tools: CommandTools): Promise<number> {
-  const { print } = tools;
+  const shared = await tools.openState(command.config);
+  if (!shared) return 1;
+  const { state, place } = shared;
   const file = pairingFileIn(ownStateFolder());
-  let kept: PairingRecords;
+  const store = state ? pairingsInState(state) : pairingsInFile(file);
   try {
-    kept = readPairingFile(file);
+    if (command.action === 'ls') return list(command, await store.read(), tools);
+    if (command.action === 'rm') return await remove(command, store, tools.print);
+    await store.read(); // before anything is chosen
+    return await invite(command, { store, isShared: state !== undefined }, tools);
   } catch (error) {
-    print.problem(`${file} cannot be read: ${(error as Error).message}`);
+    tools.print.problem(`${place ?? file} cannot be read: ${(error as Error).message}`);
     return 1;
+  } finally {
+    await state?.close();
   }
-  if (command.action === 'ls') return list(command, kept, tools);
-  if (command.action === 'rm') return remove(command, { file, kept }, print);
-  return invite(command, file, tools);
 }
 
-async function invite(command: PairCommand, file: string, tools: CommandTools): Promise<number> {
+async function invite(
+  command: PairCommand,
+  { store, isShared }: { store: PairingStore; isShared: boolean },
+  tools: CommandTools,
+): Promise<number> {
   const { print, openBrowser } = tools;
   const found = await chooseGateway(command, tools);
   if (!found) return 1;
@@ -47,8 +56,9 @@ async function invite(command: PairCommand, file: string, tools: CommandTools): 
     print.problem(problem);
     return 1;
   }
-  const pairings = new Pairings({ gateway, file, clock: systemClock, limits: DEFAULT_LIMITS });
-  const { code, expires } = pairings.invite(command.user);
+  const named = isShared ? SHARED_GATEWAY : gateway;
+  const pairings = new Pairings({ gateway: named, store, clock: systemClock, limits: DEFAULT_LIMITS });
+  const { code, expires } = await pairings.invite(command.user);
   if (command.json) {
     print.line(JSON.stringify({ code, gateway, page, expires: new Date(expires).toISOString() }));
     return 0;
@@ -155,16 +165,12 @@ function list({ json }: PairCommand, { browsers }: PairingRecords, { print, disp
   return 0;
 }
 
-function remove(
-  { browser }: PairCommand,
-  { file, kept }: { file: string; kept: PairingRecords },
-  print: Printer,
-): number {
-  const browsers = kept.browsers.filter(({ name }) => name !== browser);
-  if (browsers.length === kept.browsers.length) {
-    print.problem(`there is no browser called "${browser}". To see them: parley pair ls`);
-    return 1;
-  }
-  writePairingFile(file, { ...kept, browsers });
-  return 0;
+async function remove({ browser }: PairCommand, store: PairingStore, print: Printer): Promise<number> {
+  const isRemoved = await store.update((latest) => {
+    const browsers = latest.browsers.filter(({ name }) => name !== browser);
+    const isThere = browsers.length < latest.browsers.length;
+    return { next: isThere ? { ...latest, browsers } : undefined, done: isThere };
+  });
+  if (!isRemoved) print.problem(`there is no browser called "${browser}". To see them: parley pair ls`);
+  return isRemoved ? 0 : 1;
 }

@@ -1,4 +1,4 @@
-// The API keys of a gateway, from its options and from a file that `parley key` changes while it runs. Keys are kept as hashes. The file
+// The API keys of a gateway, from its options, and from a file, or a state that gateways share, which `parley key` changes while it runs. Keys are kept as hashes. The file
 // is looked at with every request, so a removed key is refused from the next one on, and once a second while streams are open, to end those
 // that a removed key has opened.
 import { statSync } from 'node:fs';
@@ -11,12 +11,15 @@ import { lazyCrypto, sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import { MIN_KEY_LENGTH } from '../../../kernel/crypto/state-keys.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { Log } from '../../../kernel/base/log.ts';
+import type { State } from '../../../kernel/state/state.ts';
 import { readIfThere, writePrivateFile } from '../../../kernel/files/private-file.ts';
 import type { ApiKeyOptions } from './auth-options.ts';
 
 interface ApiKeysOptions {
   keys?: readonly ApiKeyOptions[] | undefined;
   keyFile?: string | undefined;
+  /** Where the keys are that gateways share. */
+  state?: State | undefined;
   clock: Clock;
   log: Log;
 }
@@ -39,14 +42,37 @@ export class ApiKeys {
   /** By the keys themselves: those that were good since the entries have changed. A hash for every request would cost more than all else here. */
   readonly #proven = new BoundedMap<string, KeyEntry>(MAX_PROVEN);
   #seen: string | undefined;
+  #ofFile: readonly KeyEntry[] = [];
+  #ofState: readonly KeyEntry[] = [];
+  #endWatch: (() => void) | undefined;
   readonly #watched = new Map<() => void, KeyEntry>();
   #stopPoll: (() => void) | undefined;
 
   constructor(options: ApiKeysOptions) {
     this.#options = options;
     this.#own = (options.keys ?? []).map((key) => this.#toEntry(toKept(key)));
-    this.#set([]);
+    this.#set();
     this.#refresh();
+  }
+
+  /** Reads the keys that gateways share, and again whenever they change. Without them, they are not accepted. */
+  async open(): Promise<void> {
+    const { state } = this.#options;
+    if (!state?.isShared || this.#endWatch) return;
+    this.#endWatch = state.watch(SHARED_KEYS, () => void this.#read(state));
+    await this.#read(state);
+  }
+
+  /** Until the state answers again, the keys count that were read last. */
+  async #read(state: State): Promise<void> {
+    try {
+      const kept = await readSharedKeys(state);
+      this.#ofState = kept.map((key) => this.#toEntry(key));
+      this.#set();
+      this.#endRemoved();
+    } catch (error) {
+      this.#options.log.error({ error }, 'keys.unreadable');
+    }
   }
 
   get isEmpty(): boolean {
@@ -71,6 +97,7 @@ export class ApiKeys {
   }
 
   close(): void {
+    this.#endWatch?.();
     this.#stopPoll?.();
     this.#watched.clear();
   }
@@ -81,16 +108,17 @@ export class ApiKeys {
     const seen = versionOf(keyFile);
     if (seen === this.#seen) return;
     try {
-      this.#set(readKeyFile(keyFile).map((key) => this.#toEntry(key)));
+      this.#ofFile = readKeyFile(keyFile).map((key) => this.#toEntry(key));
     } catch (error) {
       log.error({ error, path: keyFile }, 'keys.unreadable'); // the keys of the file are out of use until it can be read
-      this.#set([]);
+      this.#ofFile = [];
     }
+    this.#set();
     this.#seen = seen;
   }
 
-  #set(kept: readonly KeyEntry[]): void {
-    const all = [...kept, ...this.#own].slice(0, MAX_KEYS);
+  #set(): void {
+    const all = [...this.#ofFile, ...this.#ofState, ...this.#own].slice(0, MAX_KEYS);
     const known = this.#entries;
     this.#proven.clear();
     this.#entries = new Map(
@@ -130,14 +158,19 @@ export class ApiKeys {
   #poll(): () => void {
     return this.#options.clock.after(POLL_MS, () => {
       this.#refresh();
-      const now = this.#options.clock.now();
-      for (const [end, entry] of this.#watched) {
-        if (this.#entries.get(slotOf(entry.digest)) === entry && entry.expires > now) continue;
-        this.#watched.delete(end);
-        end();
-      }
+      this.#endRemoved();
       this.#stopPoll = this.#watched.size > 0 ? this.#poll() : undefined;
     });
+  }
+
+  /** Ends what a key has opened that is there no more. */
+  #endRemoved(): void {
+    const now = this.#options.clock.now();
+    for (const [end, entry] of this.#watched) {
+      if (this.#entries.get(slotOf(entry.digest)) === entry && entry.expires > now) continue;
+      this.#watched.delete(end);
+      end();
+    }
   }
 }
 
@@ -184,6 +217,7 @@ export interface KeptKey extends Omit<ApiKeyOptions, 'key'> {
 }
 
 const MAX_KEYS = 10_000;
+const SHARED_KEYS = 'api-keys';
 /** Lets people and scanners recognise a key. */
 export const KEY_PREFIX = 'parley_';
 const HASH = /^sha256:[0-9a-f]{64}$/;
@@ -215,4 +249,19 @@ function isKept(value: unknown): value is KeptKey {
 
 export function writeKeyFile(path: string, keys: readonly KeptKey[]): void {
   writePrivateFile(path, `${JSON.stringify({ keys }, null, 2)}\n`);
+}
+
+/** The keys that gateways share, by name. */
+export async function readSharedKeys(state: State): Promise<KeptKey[]> {
+  const rows = [...(await state.list(SHARED_KEYS)).values()];
+  return rows.map(({ value }) => JSON.parse(value) as unknown).filter(isKept);
+}
+
+/** False if there is one of this name. */
+export async function addSharedKey(state: State, key: KeptKey): Promise<boolean> {
+  return (await state.put(SHARED_KEYS, key.name, JSON.stringify(key), { version: 0 })) !== undefined;
+}
+
+export function removeSharedKey(state: State, name: string): Promise<boolean> {
+  return state.remove(SHARED_KEYS, name);
 }

@@ -66,8 +66,13 @@ export class Authenticator {
     this.#tries = new FailedTries({ rate: readRate(LOGIN_TRIES)!, name: 'bad tokens', clock, state: context.state });
     this.#context = context;
     this.#scopes = scopes;
-    this.#keys = new ApiKeys({ keys, keyFile, clock, log });
+    this.#keys = new ApiKeys({ keys, keyFile, clock, log, state: context.state });
     this.#tokens = issuers.length > 0 || auth.front ? new TokenVerifier(issuers, { clock, log }) : undefined;
+  }
+
+  /** Before anybody is identified. */
+  async open(): Promise<void> {
+    await this.#keys.open();
   }
 
   /** Throws UNAUTHORIZED or INSUFFICIENT_SCOPE. Synchronous for keys, and for tokens that were seen before and are bound to no key. */

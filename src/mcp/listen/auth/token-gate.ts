@@ -17,13 +17,18 @@ export class TokenGate {
   readonly #token: Buffer;
   readonly #keys: ApiKeys | undefined;
 
-  constructor({ token = '', keyFile, ...others }: AuthOptions, { clock, log }: LoginContext) {
+  constructor({ token = '', keyFile, ...others }: AuthOptions, { clock, log, state }: LoginContext) {
     if (Object.values(others).some((value) => value !== undefined))
       throw bad('give either `token`, with or without `keyFile`, or what else `auth` can hold');
     if (token.length < MIN_KEY_LENGTH || !readCredential(`Bearer ${token}`))
       throw bad(`a token needs at least ${MIN_KEY_LENGTH} characters, and only those of a Bearer token`);
     this.#token = Buffer.from(token);
-    this.#keys = keyFile === undefined ? undefined : new ApiKeys({ keyFile, clock, log });
+    this.#keys = keyFile === undefined ? undefined : new ApiKeys({ keyFile, clock, log, state });
+  }
+
+  /** Before anybody is identified. */
+  async open(): Promise<void> {
+    await this.#keys?.open();
   }
 
   /** Null for a caller with the token, who has no name. Throws UNAUTHORIZED. */

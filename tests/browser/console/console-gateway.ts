@@ -1,9 +1,14 @@
 // A gateway with servers as people have them, and a browser at its console.
+import { existsSync } from 'node:fs';
+import { expect } from 'vitest';
 import { createGateway, createLog, createServer } from '../../../src/_entries/index.ts';
 import type { Gateway } from '../../../src/_entries/index.ts';
 import { approve } from '../../../src/_entries/middleware.ts';
 import { connected } from '../../helpers/fixture-server.ts';
 import type { BrowserOfTests, Tab } from '../chromium.ts';
+
+export const log = createLog({ level: 'silent' });
+const FOLDER = new URL('../../../docs/images/', import.meta.url);
 
 export interface ConsoleGateway {
   readonly gateway: Gateway;
@@ -18,7 +23,6 @@ export interface ConsoleGateway {
 type Closing = BrowserOfTests['closing'];
 
 export async function startGateway(closing: Closing, options: object = {}): Promise<ConsoleGateway> {
-  const log = createLog({ level: 'silent' });
   const ran: string[] = [];
   const files = createServer({ name: 'secure-filesystem-server', version: '0.2.0', log });
   files.tool(
@@ -62,4 +66,11 @@ export async function enter({ gateway, root }: Pick<ConsoleGateway, 'gateway' | 
   const { code } = await gateway.pair();
   await tab.page.goto(`${root}#code=${code}`);
   await tab.page.getByRole('heading', { name: 'Now', exact: true }).waitFor();
+}
+
+/** `UPDATE_DOCS=1` keeps it; otherwise only checks that it can be taken, because fonts differ between machines. */
+export async function picture({ page }: Tab, name: string): Promise<void> {
+  const path = new URL(`${name}.png`, FOLDER).pathname;
+  await page.screenshot({ animations: 'disabled', ...(process.env['UPDATE_DOCS'] ? { path } : {}) });
+  expect(existsSync(path)).toBe(true);
 }

@@ -1,23 +1,14 @@
 // The console in a real Chromium: the way in, and what is the case now. A person answers in the list, by mouse or by keyboard alone.
-import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { startCompany } from '../../helpers/company.ts';
 import { textOf } from '../../helpers/fixture-server.ts';
 import { browserOfTests, chromiumPath, violations } from '../chromium.ts';
 import type { Tab } from '../chromium.ts';
-import { enter, startGateway } from './console-gateway.ts';
+import { enter, picture, startGateway } from './console-gateway.ts';
 
-const FOLDER = new URL('../../../docs/images/', import.meta.url);
 const WIDE = { width: 1180, height: 860 };
 const NARROW = { width: 390, height: 844 };
 const { open, closing } = browserOfTests();
-
-/** `UPDATE_DOCS=1` keeps it; otherwise only checks that it can be taken, because fonts differ between machines. */
-async function picture({ page }: Tab, name: string): Promise<void> {
-  const path = new URL(`${name}.png`, FOLDER).pathname;
-  await page.screenshot({ animations: 'disabled', ...(process.env['UPDATE_DOCS'] ? { path } : {}) });
-  expect(existsSync(path)).toBe(true);
-}
 
 describe.skipIf(chromiumPath === undefined)('the console', () => {
   it('a browser that nobody has let in sees how to get in, and a code opens it', async () => {

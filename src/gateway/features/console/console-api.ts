@@ -3,9 +3,11 @@
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
 import type { Log } from '../../../kernel/base/log.ts';
+import { randomId } from '../../../kernel/crypto/ids.ts';
 import { isOwnOrigin, readPost } from '../../../kernel/net/browser-request.ts';
 import type { HumanChannel } from '../../../people/human-channel.ts';
 import { baseOf } from './enter.ts';
+import type { CallRing } from './call-ring.ts';
 import type { LiveStreams } from './live.ts';
 import type { Now } from './now.ts';
 import { isFromElsewhere, sendJson } from './replies.ts';
@@ -19,6 +21,7 @@ export interface ApiContext {
   readonly viewers: Viewers;
   readonly now: Now;
   readonly questions: WaitingQuestions;
+  readonly calls: CallRing;
   readonly live: LiveStreams;
 }
 
@@ -42,6 +45,8 @@ const ANSWERED: Readonly<Record<AnswerOutcome, { status: number; text: string }>
 
 export class ConsoleApi {
   readonly #context: ApiContext;
+  /** Of this process: cursors of another one mean nothing here. */
+  readonly #run = randomId().replaceAll('-', '');
 
   constructor(context: ApiContext) {
     this.#context = context;
@@ -86,11 +91,27 @@ export class ConsoleApi {
     switch (name) {
       case 'now':
         return sendJson(request, response, 200, await this.#context.now.view(viewer, request));
+      case 'calls':
+        return sendJson(request, response, 200, this.#context.calls.all(viewer));
+      case 'call':
+        return this.#showCall(visit);
       case 'events':
         return this.#follow(visit);
       default:
         return sendJson(request, response, 404, { error: 'There is nothing here.' });
     }
+  }
+
+  /** A browser that was away gets what it has missed; a new one, what follows. */
+  #cursorIn({ headers }: HttpRequest): number {
+    const [run, seq] = String(headers['last-event-id'] ?? '').split('-');
+    return run === this.#run && /^\d{1,15}$/.test(seq ?? '') ? Number(seq) : this.#context.calls.cursor;
+  }
+
+  #showCall({ request, response, viewer, query }: ApiVisit): void {
+    const found = this.#context.calls.find(query.get('id') ?? '', viewer);
+    if (found) sendJson(request, response, 200, found);
+    else sendJson(request, response, 404, { error: 'This call is not kept any more.' });
   }
 
   async #act(name: string, { request, response, viewer }: ApiVisit): Promise<void> {
@@ -107,14 +128,24 @@ export class ConsoleApi {
   }
 
   #follow({ request, response, recheck }: ApiVisit): void {
-    const { live, now } = this.#context;
+    const { live, now, calls } = this.#context;
     if (live.isFull) {
       const { message } = new GatewayError('TOO_MANY', { what: 'browsers that watch the console', limit: 100 });
       return sendJson(request, response, 503, { error: message });
     }
+    let cursor = this.#cursorIn(request);
     live.open(response, async () => {
       const viewer = await recheck();
-      return viewer && { now: { text: JSON.stringify(await now.view(viewer, request)) } };
+      if (!viewer) return undefined;
+      const view = JSON.stringify(await now.view(viewer, request));
+      const rows = calls.since(cursor, viewer);
+      cursor = calls.cursor;
+      const minutes = rows.length > 0 ? calls.minutesFor(viewer) : [];
+      const id = `${this.#run}-${cursor}`;
+      return {
+        now: { text: view },
+        calls: rows.length > 0 ? { text: JSON.stringify({ rows, minutes }), id } : undefined,
+      };
     });
   }
 }

@@ -4,6 +4,7 @@ import type { GatewayContext } from '../feature.ts';
 import { ConsoleApi } from './console-api.ts';
 import { enter } from './enter.ts';
 import { LiveStreams } from './live.ts';
+import type { CallRing } from './call-ring.ts';
 import type { ConnectedClients } from './connected-clients.ts';
 import { Now } from './now.ts';
 import { Viewers } from './viewers.ts';
@@ -13,6 +14,7 @@ export interface ConsoleSources {
   readonly context: GatewayContext;
   readonly name: string;
   readonly clients: ConnectedClients;
+  readonly calls: CallRing;
 }
 
 export interface OpenConsole {
@@ -22,14 +24,15 @@ export interface OpenConsole {
   close(): void;
 }
 
-export function openConsole({ context, name, clients }: ConsoleSources): OpenConsole {
+export function openConsole({ context, name, clients, calls }: ConsoleSources): OpenConsole {
   const { people, log, clock } = context;
   const viewers = new Viewers(people.proof);
   const questions = new WaitingQuestions(people, log);
-  const live = new LiveStreams(clock, log);
+  const live = new LiveStreams({ clock, log, onWatched: (isWatched) => calls.look(isWatched) });
+  calls.onChange = () => live.touch();
   const now = new Now({ context, name, clients, questions });
   const stopWatching = people.watchCalls(() => live.touch());
-  const api = new ConsoleApi({ people, log, viewers, now, questions, live });
+  const api = new ConsoleApi({ people, log, viewers, now, questions, calls, live });
   return {
     ofBrowser: api.ofBrowser,
     ofProgram: api.ofProgram,

@@ -2,6 +2,7 @@
 // somebody opens it.
 import type { HttpHandler } from '../../../kernel/base/http.ts';
 import { defineFeature } from '../feature.ts';
+import { CallRing } from './call-ring.ts';
 import { ConnectedClients } from './connected-clients.ts';
 import type { OpenConsole } from './console.ts';
 
@@ -15,9 +16,10 @@ export const consoleFeature = defineFeature<ConsoleFeatureOptions>({
   create({ console: isWanted = false, name = 'parley' }, context) {
     if (!isWanted) return undefined;
     const clients = new ConnectedClients(context.clock);
+    const calls = new CallRing(context);
     let opened: Promise<OpenConsole> | undefined;
     const open = (): Promise<OpenConsole> =>
-      (opened ??= import('./console.ts').then(({ openConsole }) => openConsole({ context, name, clients })));
+      (opened ??= import('./console.ts').then(({ openConsole }) => openConsole({ context, name, clients, calls })));
     const late = (load: () => Promise<HttpHandler>): HttpHandler => {
       return (request, response) =>
         void load().then(
@@ -35,6 +37,7 @@ export const consoleFeature = defineFeature<ConsoleFeatureOptions>({
       },
       pages: () => ({ '/console/api/': late(async () => (await open()).ofProgram) }),
       sendAway: () => void opened?.then((one) => one.close()),
+      close: () => calls.close(),
     };
   },
 });

@@ -6,7 +6,7 @@ import type { Log } from '../../../kernel/base/log.ts';
 import { beginEvents } from './replies.ts';
 
 /** What one browser gets: the parts of the next frame by their names, undefined once it may see nothing any more. */
-export type MakeFrame = () => Promise<Readonly<Record<string, FramePart>> | undefined>;
+export type MakeFrame = () => Promise<Readonly<Record<string, FramePart | undefined>> | undefined>;
 
 export interface FramePart {
   readonly text: string;
@@ -18,6 +18,7 @@ const FRAME_MS = 100;
 /** States of servers are looked at as often. */
 const LOOK_MS = 1000;
 const MAX_UNREAD_BYTES = 256 * 1024;
+const LINGER_MS = 10_000;
 const MAX_STREAMS = 100;
 
 interface Stream {
@@ -28,7 +29,15 @@ interface Stream {
   isMaking: boolean;
 }
 
+interface LiveStreamsOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Somebody has begun to look, or nobody has looked for a while. */
+  readonly onWatched: (isWatched: boolean) => void;
+}
+
 export class LiveStreams {
+  readonly #onWatched: (isWatched: boolean) => void;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #streams = new Set<Stream>();
@@ -37,9 +46,10 @@ export class LiveStreams {
   #isClosed = false;
   #stopLooking: (() => void) | undefined;
 
-  constructor(clock: Clock, log: Log) {
+  constructor({ clock, log, onWatched }: LiveStreamsOptions) {
     this.#clock = clock;
     this.#log = log;
+    this.#onWatched = onWatched;
   }
 
   get areAny(): boolean {
@@ -54,6 +64,7 @@ export class LiveStreams {
     const stream: Stream = { response, make, sent: new Map(), isMaking: false };
     beginEvents(response);
     this.#streams.add(stream);
+    this.#onWatched(true);
     response.on('close', () => this.#leave(stream));
     void this.#send(stream);
     this.#stopLooking ??= this.#look();
@@ -85,6 +96,10 @@ export class LiveStreams {
 
   #leave(stream: Stream): void {
     this.#streams.delete(stream);
+    // A reload, or the way to another page, is not an end.
+    this.#clock.after(LINGER_MS, () => {
+      if (!this.areAny) this.#onWatched(false);
+    });
   }
 
   async #send(stream: Stream): Promise<void> {
@@ -94,7 +109,9 @@ export class LiveStreams {
     try {
       const frame = await make();
       if (!frame) return void response.end();
-      for (const [name, { text, id }] of Object.entries(frame)) {
+      for (const [name, part] of Object.entries(frame)) {
+        if (!part) continue;
+        const { text, id } = part;
         if (sent.get(name) === text || response.destroyed) continue;
         sent.set(name, text);
         response.write(`event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${text}\n\n`);

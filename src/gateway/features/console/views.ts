@@ -82,3 +82,69 @@ export interface WayInView {
   login: string | null;
   isLoggedIn: boolean;
 }
+
+export interface CallRow {
+  id: string;
+  /** Grows with each change of the row. */
+  seq: number;
+  /** When it came, in ms of wall-clock time, and how long it took; null while it runs. */
+  at: number;
+  ms: number | null;
+  /** One word, or the name of an error; null while it runs. */
+  outcome: string | null;
+  tone: 'good' | 'bad' | 'calm' | 'busy';
+  method: string;
+  /** A tool was called. */
+  isTool: boolean;
+  /** The server's own name of the tool, prompt or resource. */
+  name: string | null;
+  /** By which the client called it, if that is another. */
+  shownName: string | null;
+  server: string | null;
+  client: string;
+  who: string;
+  /** What the client speaks, and the server. */
+  revision: string;
+  spokenTo: string | null;
+  /** The rule that decided. */
+  rule: string | null;
+  /** How often it has asked. */
+  asked: number;
+  /** What was sent and answered is kept, because somebody was looking when it came. */
+  hasLegs: boolean;
+}
+
+export interface CallLeg {
+  /** Of the client: `called`, `answered`. Of the server: `sent`, `received`. Between them: `asked`, `replied`. */
+  kind: 'called' | 'sent' | 'received' | 'asked' | 'replied' | 'answered';
+  /** In ms since the call came. */
+  at: number;
+  /** The revision, the transport, the server. */
+  about: string | null;
+  /** JSON, unless it was cut. */
+  text: string | null;
+  isCut: boolean;
+}
+
+export interface CallView {
+  row: CallRow;
+  legs: readonly CallLeg[];
+  approvals: readonly { outcome: string; way: string; by: string | null; reason: string | null }[];
+  findings: readonly string[];
+}
+
+/** One minute of all calls. */
+export interface MinuteView {
+  /** Its begin, in ms of wall-clock time. */
+  at: number;
+  calls: number;
+  errors: number;
+  p50: number;
+  p95: number;
+}
+
+export interface CallsView {
+  rows: readonly CallRow[];
+  /** For the operator. */
+  minutes: readonly MinuteView[];
+}

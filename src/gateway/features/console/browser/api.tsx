@@ -1,7 +1,7 @@
 // How this page talks with its gateway. A browser that was paired has a key, which names the path of its cookie; it is kept for this origin alone, so that
 // no other port of this machine learns it. People who are logged in need none.
 import { signal } from '@preact/signals';
-import type { NowView, WayInView } from '../views.ts';
+import type { CallsView, NowView, WayInView } from '../views.ts';
 
 const KEY = 'parley-console';
 const LOGGED_IN = 'me';
@@ -14,6 +14,12 @@ export const now = signal<NowView | undefined>(undefined);
 /** Whether what is shown is what is the case. */
 export const isLive = signal(false);
 
+/** Calls back with each part of the calls that is different. */
+export function onCalls(callback: (calls: CallsView) => void): void {
+  takeCalls = callback;
+}
+
+let takeCalls: (calls: CallsView) => void = () => {};
 let key = localStorage.getItem(KEY);
 
 export function enterUrl(): string {
@@ -79,6 +85,7 @@ function follow(): void {
   stream = new EventSource(urlOf('events'));
   stream.addEventListener('open', () => (isLive.value = true));
   stream.addEventListener('now', ({ data }) => (now.value = JSON.parse(String(data)) as NowView));
+  stream.addEventListener('calls', ({ data }) => takeCalls(JSON.parse(String(data)) as CallsView));
   stream.addEventListener('error', () => {
     isLive.value = false;
     // A browser tries again by itself, except after an answer that is no stream.

@@ -1,6 +1,7 @@
 // Small parts that several pages show.
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import type { CallRow } from '../views.ts';
 
 /** The time, for spans that are shown; every second while somebody can see it. */
 const clock = signal(Date.now());
@@ -60,4 +61,22 @@ export function Section({ title, note, children }: { title: string; note?: strin
       {children}
     </section>
   );
+}
+
+export function Outcome({ outcome, tone }: Pick<CallRow, 'outcome' | 'tone'>) {
+  return <span class={`state ${tone}`}>{outcome === null ? 'running' : toWords(outcome)}</span>;
+}
+
+function toWords(outcome: string): string {
+  return outcome === outcome.toUpperCase() ? outcome : outcome.replaceAll('_', ' ');
+}
+
+export function toTime(at: number): string {
+  return new Date(at).toLocaleTimeString(undefined, { hour12: false });
+}
+
+export function toDuration(ms: number): string {
+  if (ms < 1) return '<1 ms';
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
 }

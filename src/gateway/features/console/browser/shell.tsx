@@ -1,6 +1,7 @@
 // The frame of all pages: where one can go, who looks, and whether what is shown is live.
 import { useEffect } from 'preact/hooks';
 import { isLive, leave, now } from './api.tsx';
+import { CallsPage } from './calls-page.tsx';
 import { NowPage } from './now-page.tsx';
 import { route, toHref } from './route.tsx';
 
@@ -11,7 +12,10 @@ interface PageEntry {
 }
 
 /** In the order of the navigation. */
-const PAGES: readonly PageEntry[] = [{ name: 'now', title: 'Now', show: NowPage }];
+const PAGES: readonly PageEntry[] = [
+  { name: 'now', title: 'Now', show: NowPage },
+  { name: 'calls', title: 'Calls', show: CallsPage },
+];
 
 export function Shell() {
   const page = PAGES.find(({ name }) => name === route.value.page) ?? PAGES[0]!;

@@ -14,6 +14,7 @@ import { LiveLogin } from '../mcp/listen/live-login.ts';
 import type { AuthOptions } from '../mcp/listen/auth/auth-options.ts';
 import type { Login } from '../mcp/listen/login.ts';
 import { loadFrontPages } from '../people/load-front-pages.ts';
+import { joinCluster } from './features/cluster/cluster.ts';
 import { neededScopesOf } from './features/scopes/require-scopes.ts';
 import type { CompleteOptions, GatewayOptions } from './gateway-options.ts';
 
@@ -23,7 +24,8 @@ export function completeOptions(options: GatewayOptions): CompleteOptions {
   const sealer = options.sealer ?? createSealer(keysFrom(options, log));
   const state = options.state ?? new MemoryState(clock);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  return { ...options, log, clock, sealer, state, id, limits };
+  const nodes = options.cluster && joinCluster(options.cluster, { ...options, sealer, clock, log });
+  return { ...options, log, clock, sealer, state, id, limits, nodes };
 }
 
 /** How the gateway introduces itself. */

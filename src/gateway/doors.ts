@@ -29,6 +29,7 @@ export class Doors {
   readonly #listeners: TransportListeners;
   /** Where ports are open. */
   readonly #hosts = new Set<string>();
+  #hasJoined = false;
   /** No new clients should be sent here. */
   isStopping = false;
 
@@ -51,6 +52,7 @@ export class Doors {
 
   async #listen(options: HttpListenOptions): Promise<HttpListening> {
     const host = options.host ?? this.#options.host ?? '127.0.0.1';
+    await this.#join(options);
     const listening = await this.#listeners.listen({ ...options, ...this.#pages(options, isLoopback(host)) });
     this.#hosts.add(host);
     this.#behind.people.pageEndpoint.opened(host, listening.url);
@@ -60,6 +62,15 @@ export class Doors {
   /** Throws if ports are open at which the login cannot work. */
   checkLogin(): void {
     for (const host of this.#hosts) requireUrl({ ...this.#options, login: this.#behind.login }, host);
+  }
+
+  /** Other gateways forward to the internal port, which serves the same. */
+  async #join(options: EndpointOptions): Promise<void> {
+    const { nodes } = this.#options;
+    if (!nodes || this.#hasJoined) return;
+    this.#hasJoined = true;
+    const { handle } = this.#listeners.endpointForNodes({ ...options, ...this.#pages(options, false) });
+    await nodes.open(handle);
   }
 
   connect(transport: Transport): Promise<{ close(): Promise<void> }> {
@@ -75,6 +86,7 @@ export class Doors {
 
   async drain(): Promise<void> {
     this.isStopping = true;
+    await this.#options.nodes?.drain();
     this.#behind.features.sendAway();
     await this.#listeners.drain(() => this.#behind.people.calls);
   }
@@ -83,6 +95,7 @@ export class Doors {
     this.isStopping = true;
     this.#behind.features.sendAway();
     await this.#listeners.close();
+    await this.#options.nodes?.close();
   }
 
   #pages({ pages }: EndpointOptions, isPrivate: boolean) {

@@ -51,8 +51,11 @@ export class Fronts {
     this.#behind = behind;
     this.#options = options;
     this.#around = around;
-    const { sealer } = options;
-    this.#ids = { taskIds: new PublicIds(sealer, 'task'), sessionIds: new PublicIds(sealer, 'session') };
+    const { sealer, nodes } = options;
+    this.#ids = {
+      taskIds: new PublicIds(sealer, 'task', nodes?.mark),
+      sessionIds: new PublicIds(sealer, 'session', nodes?.mark),
+    };
     ({ chain: this.chain, context: this.whole } = this.#create(behind.members, { isMany: true, isWhole: true }));
   }
 

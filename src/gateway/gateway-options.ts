@@ -3,6 +3,7 @@ import type { Clock } from '../kernel/base/clock.ts';
 import type { Limits } from '../kernel/base/limits.ts';
 import type { Log } from '../kernel/base/log.ts';
 import type { Sealer } from '../kernel/crypto/seal.ts';
+import type { JoinedNodes } from '../kernel/nodes/nodes.ts';
 import type { Step, StepFunction } from '../kernel/step.ts';
 import type { State } from '../kernel/state/state.ts';
 import type { CommandAddress } from '../mcp/connect/address.ts';
@@ -60,4 +61,5 @@ export type CompleteOptions = GatewayOptions & {
   readonly sealer: Sealer;
   readonly state: State;
   readonly limits: Limits;
+  readonly nodes?: JoinedNodes | undefined;
 };

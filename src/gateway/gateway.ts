@@ -75,7 +75,7 @@ export class Gateway {
 
   constructor(given: GatewayOptions) {
     const options = (this.#options = completeOptions(given));
-    const { log, clock, sealer, state } = options;
+    const { log, clock, sealer, state, nodes } = options;
     const events = new EventHub({ log, clock });
     this.#names = { naming: options.names ?? 'always', servers: Object.keys(options.servers) };
     this.#groups = options.groups ?? {};
@@ -84,7 +84,7 @@ export class Gateway {
       base: () => this.#people.pageEndpoint.address(),
       events,
     }));
-    const asking = { log, clock, sealer, state, login, events };
+    const asking = { log, clock, sealer, state, login, events, nodes };
     this.#people = new HumanChannel({ ...options, besides: () => this.#openPages() }, asking);
     this.#features = new FeatureSet(options, {
       ...asking,

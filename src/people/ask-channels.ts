@@ -8,6 +8,7 @@ import { CALL_TOOL, ELICIT_INPUT, LIST_ROOTS, SAMPLE_MESSAGE } from '../kernel/m
 import type { Clock } from '../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
 import type { Limits } from '../kernel/base/limits.ts';
+import type { Nodes } from '../kernel/nodes/nodes.ts';
 import type { Log } from '../kernel/base/log.ts';
 import { HeldRounds } from './held-rounds.ts';
 import { HumanCheck } from './human-check.ts';
@@ -47,6 +48,7 @@ export interface GatewayAskOptions {
 }
 
 interface AskChannelsOptions extends Pick<GatewayAskOptions, 'channels' | 'model' | 'standIns'> {
+  nodes?: Nodes | undefined;
   answerTrust: AnswerTrust;
   /** The web page for answers. */
   page?: PageLinks | undefined;
@@ -84,7 +86,7 @@ export class AskChannels {
   /** Shared by all clients that lack the same capabilities, so that derived values are memoized once. */
   readonly #assisted: ClientCapabilities[] = [];
 
-  constructor({ channels, model, standIns, page, answerTrust, clock, limits, log }: AskChannelsOptions) {
+  constructor({ channels, model, standIns, page, answerTrust, clock, limits, log, nodes }: AskChannelsOptions) {
     this.answerTrust = answerTrust;
     this.clock = clock;
     this.humanCheck = new HumanCheck(clock);
@@ -92,7 +94,7 @@ export class AskChannels {
     this.log = log;
     this.#page = page;
     this.#ways = this.#toWays({ channels, model, standIns });
-    this.rounds = new HeldRounds(this.limits, clock);
+    this.rounds = new HeldRounds(this.limits, clock, nodes?.mark);
   }
 
   /** Calls that wait for an answer go on. Throws BAD_OPTION, and then nothing changes. */

@@ -50,13 +50,16 @@ const HANDLE = 'ask_';
 
 export class HeldRounds {
   readonly #clock: Clock;
+  readonly #mark: string;
   readonly #limits: Limits;
   readonly #rounds: OwnedTable<HeldRound, EndedRound>;
   readonly #watchers = new Set<() => void>();
 
-  constructor(limits: Limits, clock: Clock) {
+  /** `mark`: what handles end in. */
+  constructor(limits: Limits, clock: Clock, mark = '') {
     this.#limits = limits;
     this.#clock = clock;
+    this.#mark = mark;
     this.#rounds = new MemoryOwnedTable({
       clock,
       max: limits.maxParked,
@@ -84,7 +87,8 @@ export class HeldRounds {
     // The question may expire sooner; then the call moves on, and the handle leads to what follows.
     const waitsMs = Math.min(this.#limits.parkedMs, ...questions.map(({ ask }) => ask.waitsMs ?? Infinity));
     const expiresAt = this.#clock.now() + waitsMs;
-    const round = new HeldRound(call, questions, { since: this.#clock.now(), expiresAt });
+    const handle = randomId(HANDLE) + this.#mark;
+    const round = new HeldRound(call, questions, { handle, since: this.#clock.now(), expiresAt });
     round.waitsFor = waitsFor;
     round.onEnd = () => this.#tell();
     this.#rounds.add(round.handle, round, { owner: round.principal });
@@ -154,7 +158,7 @@ export class HeldRounds {
 }
 
 export class HeldRound implements QuestionRound {
-  readonly handle: string = randomId(HANDLE);
+  readonly handle: string;
   readonly questions: readonly RoundQuestion[];
   readonly since: number;
   readonly expiresAt: number;
@@ -172,8 +176,9 @@ export class HeldRound implements QuestionRound {
   constructor(
     call: AskingCall,
     questions: readonly RoundQuestion[],
-    { since, expiresAt }: { since: number; expiresAt: number },
+    { handle, since, expiresAt }: { handle: string; since: number; expiresAt: number },
   ) {
+    this.handle = handle;
     this.call = call;
     this.questions = questions;
     this.since = since;

@@ -3,6 +3,7 @@
 import type { ClientCapabilities } from '@modelcontextprotocol/client';
 import type { EventHub } from '../kernel/events/event-hub.ts';
 import type { OpenPages, Layer, PagesHost } from '../kernel/target.ts';
+import type { Nodes } from '../kernel/nodes/nodes.ts';
 import { LIST_ROOTS } from '../kernel/methods.ts';
 import type { Clock } from '../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../kernel/base/limits.ts';
@@ -54,6 +55,7 @@ interface HumanChannelContext {
   /** What gateways share; undefined: nothing. */
   state?: State | undefined;
   login?: Login | undefined;
+  nodes?: Nodes | undefined;
   events?: EventHub | undefined;
 }
 
@@ -70,7 +72,7 @@ export class HumanChannel {
 
   constructor(options: HumanChannelOptions, around: HumanChannelContext) {
     const { ask, publicUrl, limits, besides = () => ({}) } = options;
-    const { log, clock, sealer, login } = around;
+    const { nodes, log, clock, sealer, login } = around;
     this.roots = options.roots && new ConfiguredRoots(options.roots);
     const pairings = (this.#pairings = pairingsOf(options, around));
     const { trust, notify, identifyPerson, ...channels } = ask ?? {};
@@ -104,6 +106,7 @@ export class HumanChannel {
       standIns,
       answerTrust,
       page: this.pageEndpoint,
+      nodes,
       log,
       clock,
       limits,

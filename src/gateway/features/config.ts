@@ -5,6 +5,7 @@ import { accountKey } from './accounts/config.ts';
 import { auditKey } from './audit/config.ts';
 import { consoleKey } from './console/config.ts';
 import { serverToolsKey } from './filter/config.ts';
+import { clusterKey } from './cluster/config.ts';
 import { observeKey } from './observe/config.ts';
 import { pinsKey, serverPinsKey } from './pins/config.ts';
 import { rateKey, serverRateKey } from './rate/config.ts';
@@ -17,6 +18,7 @@ export const FEATURE_KEYS = {
   observe: observeKey,
   console: consoleKey,
   audit: auditKey,
+  cluster: clusterKey,
   state: stateKey,
 };
 

@@ -9,6 +9,7 @@ import type { Limits } from '../../kernel/base/limits.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import type { Family } from '../../kernel/base/metric.ts';
 import type { Sealer } from '../../kernel/crypto/seal.ts';
+import type { JoinedNodes } from '../../kernel/nodes/nodes.ts';
 import type { State } from '../../kernel/state/state.ts';
 import type { Step } from '../../kernel/step.ts';
 import type { Layer } from '../../kernel/target.ts';
@@ -38,6 +39,8 @@ export interface GatewayContext {
   /** Who may call; undefined: everybody. */
   readonly login: Login | undefined;
   readonly gateway: GatewayView;
+  /** The gateways that serve as one with it. */
+  readonly nodes?: JoinedNodes | undefined;
 }
 
 /** A gateway as it is at the moment. */

@@ -6,6 +6,8 @@ import { audit } from './audit/feature.ts';
 import type { AuditFeatureOptions } from './audit/feature.ts';
 import { consoleFeature } from './console/feature.ts';
 import type { ConsoleFeatureOptions } from './console/feature.ts';
+import { cluster } from './cluster/feature.ts';
+import type { ClusterFeatureOptions } from './cluster/feature.ts';
 import type { FeatureKind } from './feature.ts';
 import { listChecks } from './list-checks/feature.ts';
 import { mcpFlow } from './flow/feature.ts';
@@ -25,6 +27,7 @@ import type { ToolSettings } from './filter/feature.ts';
 export const FEATURES: readonly FeatureKind<FeatureOptions>[] = [
   audit, // watches calls, and so has no place among the layers
   consoleFeature, // sees who is there, refused calls included
+  cluster, // counts what goes to other gateways; that is decided before all layers
   observe, // counts and traces all that is not refused by the listener
   rate, // refuses before anything is done for a caller
   mcpFlow, // turns sessions of MCP Flow into calls, which all others judge
@@ -43,6 +46,7 @@ export interface FeatureOptions
     AccountsFeatureOptions,
     AuditFeatureOptions,
     ConsoleFeatureOptions,
+    ClusterFeatureOptions,
     ObserveFeatureOptions,
     PinsFeatureOptions,
     RateFeatureOptions,

@@ -4,6 +4,7 @@
 import type { Run } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { Sealer } from '../../kernel/crypto/seal.ts';
+import { withoutMark } from '../../kernel/nodes/nodes.ts';
 import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 
 /** The oldest are forgotten first: their tasks cause no notifications, but can still be polled. */
@@ -21,14 +22,19 @@ export class PublicIds {
   readonly #prefix: string;
   readonly #issued = new BoundedMap<string, string>(MAX_ISSUED);
 
-  constructor(sealer: Sealer, purpose: 'task' | 'session') {
+  readonly #mark: string;
+
+  /** `mark`: what ids end in. */
+  constructor(sealer: Sealer, purpose: 'task' | 'session', mark = '') {
+    this.#mark = mark;
     this.#sealer = sealer;
     this.#purpose = purpose;
     this.#prefix = purpose === 'session' ? 'session_' : '';
   }
 
   publish(server: string, id: unknown, principal: string, begun: BegunRun = {}): string {
-    const seal = () => this.#prefix + this.#sealer.seal(this.#purpose, principal, { server, id, ...begun });
+    const seal = () =>
+      this.#prefix + this.#sealer.seal(this.#purpose, principal, { server, id, ...begun }) + this.#mark;
     return this.#issued.getOrCreate(keyOf(server, id, principal), seal);
   }
 
@@ -40,7 +46,7 @@ export class PublicIds {
   /** Undefined for an id that was not issued to this principal. */
   open(publicId: unknown, principal: string): OpenedId | undefined {
     if (typeof publicId !== 'string' || !publicId.startsWith(this.#prefix)) return undefined;
-    const opened = this.#sealer.open(this.#purpose, principal, publicId.slice(this.#prefix.length));
+    const opened = this.#sealer.open(this.#purpose, principal, withoutMark(publicId.slice(this.#prefix.length)));
     if (!isObject(opened)) return undefined;
     const { server, id, tool, rules } = opened;
     const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -156,6 +156,14 @@ export const ERRORS = {
     'Parley stopped while it was handling this request, which may or may not have taken effect',
     'Call again if repeating it is safe. The session continues if its id is still accepted.',
   ]),
+  OWNER_LOST: row(-32603, 503, 'parley', [
+    'The gateway that was handling this request has ended; the request may or may not have taken effect',
+    'Look whether it has. Call again if repeating it is safe; the session goes on at another gateway.',
+  ]),
+  NODE_AWAY: row(-32603, 503, 'parley', [
+    'The gateway that has this session does not answer; the request was not begun',
+    'Call again in a few seconds.',
+  ]),
   NOT_ACCEPTABLE: row(-32000, 406, 'client', [
     'Not Acceptable: {reason}',
     'Send the Accept header that the message names.',

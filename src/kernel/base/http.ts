@@ -2,6 +2,7 @@
 // where a request comes from, and which languages it wants.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
+import type { Identity } from '../exchange.ts';
 
 export interface HttpRequest extends Readable {
   readonly method?: string | undefined;
@@ -16,6 +17,16 @@ export interface HttpRequest extends Readable {
   readonly socket: { readonly remoteAddress?: string | undefined };
   /** The address of the client, if the peer is a trusted proxy. */
   clientAddress?: string | undefined;
+  /** Another gateway has let it in and forwarded it. */
+  hop?: Hop | undefined;
+}
+
+/** Who is behind a request that another gateway has let in. */
+export interface Hop {
+  readonly principal?: string | undefined;
+  readonly identity?: Identity | undefined;
+  /** The URL that was called, as tokens name it. */
+  readonly resource?: string | undefined;
 }
 
 export interface HttpResponse extends Writable {

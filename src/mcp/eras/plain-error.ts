@@ -43,6 +43,8 @@ const DATA: Partial<Record<ErrorCode, (details: Details) => unknown>> = {
   STEP_FAILED: ({ step, exchange }) => ({ step, exchange }),
   LOOP: () => ({ loop: true }),
   GATEWAY_STOPPED: () => ({ stopped: true }),
+  OWNER_LOST: () => ({ ownerLost: true, mayHaveActed: 'unknown' }),
+  NODE_AWAY: () => ({ mayHaveActed: 'no' }),
   TOO_MANY: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
   RATE_LIMITED: ({ limit, retryAfterMs }) => ({ limit, retryAfterMs }),
   UPSTREAM_BUSY: ({ retryAfterMs }) => ({ retryAfterMs }),

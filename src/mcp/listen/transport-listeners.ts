@@ -65,11 +65,20 @@ export class TransportListeners {
     return connection;
   }
 
+  /** For requests that other gateways forward: it has ended when no call is in flight; the connections are not its own. */
+  endpointForNodes(options: EndpointOptions): HttpEndpoint {
+    return this.#endpoint(options, (calls) => calls.length);
+  }
+
   endpoint(options: EndpointOptions): HttpEndpoint {
+    return this.#endpoint(options, () => 0); // the connections belong to the server around it
+  }
+
+  #endpoint(options: EndpointOptions, toWaitFor: (calls: object[]) => number): HttpEndpoint {
     const endpoint = createHttpEndpoint(this.#context, { ...this.#setup, ...options });
     const closeIdle = (): number => {
       endpoint.sendAway();
-      return 0; // the connections belong to the server around it
+      return toWaitFor([...endpoint.calls()]);
     };
     const drain = (besides: ListCalls): Promise<void> =>
       drainPort({ calls: () => [...endpoint.calls(), ...besides()], closeIdle }, this.#context);

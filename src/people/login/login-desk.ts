@@ -91,7 +91,7 @@ export class LoginDesk implements OpenLogins {
   #create(login: BrowserLogin, subject: LoginSubject): OpenLogin {
     if (this.#open.size >= MAX_OPEN) throw new GatewayError('TOO_MANY', { what: 'logins at once', limit: MAX_OPEN });
     const { server } = subject;
-    const id = randomId();
+    const id = randomId() + this.options.mark;
     let [resolve, reject] = [(): void => {}, (_: Error): void => {}];
     const done = new Promise<void>((...both) => ([resolve, reject] = both));
     done.catch(() => {}); // nobody may be waiting any more

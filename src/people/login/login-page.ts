@@ -156,7 +156,7 @@ class LoginVisit {
 
   async #begin(open: OpenLogin, base: URL): Promise<BrowserAttempt | undefined> {
     try {
-      return await open.login.begin(`${base.href.replace(/\/+$/, '')}${CALLBACK_PATH}`);
+      return await open.login.begin(`${base.href.replace(/\/+$/, '')}${CALLBACK_PATH}`, this.#desk.options.mark);
     } catch (thrown) {
       this.#failed(open, thrown);
       return undefined;

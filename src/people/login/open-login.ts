@@ -10,8 +10,8 @@ export const CALLBACK_PATH = '/login/callback';
 
 /** A login that begins with a page of the authorization server. */
 export interface BrowserLogin {
-  /** `redirectUrl`: where the authorization server sends the browser back to. */
-  begin(redirectUrl: string): Promise<BrowserAttempt>;
+  /** `redirectUrl`: where the authorization server sends the browser back to; `mark`: what its state ends in. */
+  begin(redirectUrl: string, mark?: string): Promise<BrowserAttempt>;
 }
 
 export interface BrowserAttempt {
@@ -48,6 +48,8 @@ export interface OpenLogin extends LoginSubject {
 
 export interface LoginDeskOptions {
   host(): PagesHost;
+  /** What links and states end in, so that the node is found that waits for the login; may be empty. */
+  mark: string;
   clock: Clock;
   log: Log;
   events?: EventHub | undefined;

@@ -1,5 +1,6 @@
 // One request to the page: its link, its context, and the replies to it.
 import { toSize } from '../../kernel/form/check-field.ts';
+import { markIn, withoutMark } from '../../kernel/nodes/nodes.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import type { Sealer } from '../../kernel/crypto/seal.ts';
 import type { HttpRequest, HttpResponse } from '../../kernel/base/http.ts';
@@ -121,13 +122,13 @@ export const ASK_PATH = '/ask';
 
 export function askLinks(sealer: Sealer): Links {
   const open = (token: string): string | undefined =>
-    token.length > MAX_LENGTH ? undefined : (sealer.open(PURPOSE, '', token) as string | undefined);
+    token.length > MAX_LENGTH ? undefined : (sealer.open(PURPOSE, '', withoutMark(token)) as string | undefined);
   return { path: ASK_PATH, open };
 }
 
 /** `base` may have a path, if a proxy puts this gateway below one. `secret`: the part of the path below which browsers that are paired send their cookie. */
 export function toLink(sealer: Sealer, { handle }: QuestionRound, base: string, secret?: string): string {
-  return `${base.replace(/\/+$/, '')}${toAskPath(secret)}?t=${sealer.seal(PURPOSE, '', handle)}`;
+  return `${base.replace(/\/+$/, '')}${toAskPath(secret)}?t=${sealer.seal(PURPOSE, '', handle)}${markIn(handle)}`;
 }
 
 export function toAskPath(secret: string | undefined): string {

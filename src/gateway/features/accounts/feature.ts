@@ -20,10 +20,11 @@ export interface AccountSettings {
 
 export const accounts = defineFeature<AccountsFeatureOptions>({
   name: 'accounts',
-  create(options, { people, state, ...around }) {
+  create(options, { people, state, nodes, ...around }) {
     const { sealer, clock } = around;
     const store = state.isShared ? createStateLogins({ state, sealer, clock }) : undefined;
-    const logins = new AccountLogins(options, { ...around, store, host: () => people.pageEndpoint.host });
+    const mark = nodes?.mark ?? '';
+    const logins = new AccountLogins(options, { ...around, store, mark, host: () => people.pageEndpoint.host });
     return {
       openPages: logins.pages,
       isPerUser: ({ name, address, settings }) =>

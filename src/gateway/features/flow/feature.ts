@@ -4,5 +4,7 @@ import { FlowLayer } from './flow-layer.ts';
 
 export const mcpFlow = defineFeature<object>({
   name: 'flow',
-  create: (_options, { clock, log, limits }) => ({ layer: (next) => new FlowLayer(next, { clock, log, limits }) }),
+  create: (_options, { clock, log, limits, nodes }) => ({
+    layer: (next) => new FlowLayer(next, { clock, log, limits, mark: nodes?.mark }),
+  }),
 });

@@ -50,6 +50,8 @@ interface FlowLayerOptions {
   clock: Clock;
   log: Log;
   limits: { maxParked: number; parkedMs: number };
+  /** What ids of sessions end in. */
+  mark?: string | undefined;
   /** Only sessions that a step wants to be calls; everything else is left to the server. */
   onlyForSteps?: boolean | undefined;
 }
@@ -78,7 +80,7 @@ export class FlowLayer extends TargetLayer {
     super(target);
     this.#options = options;
     const played = (this.#played = new UpstreamFlowSessions(options.clock));
-    this.#emulated = new EmulatedSessions(options.clock, options.limits, (id) => played.forget(id));
+    this.#emulated = new EmulatedSessions(options, (id) => played.forget(id));
   }
 
   override handle(exchange: Exchange): Result {

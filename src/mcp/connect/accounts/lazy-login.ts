@@ -34,9 +34,9 @@ class LazyServerLogin implements ServerLogin {
     this.#login?.accepted();
   }
 
-  async begin(redirectUrl: string): Promise<LoginAttempt> {
+  async begin(redirectUrl: string, mark?: string): Promise<LoginAttempt> {
     this.#isKnown = true;
-    return (await this.#load()).begin(redirectUrl);
+    return (await this.#load()).begin(redirectUrl, mark);
   }
 
   async lastRedirectUrl(): Promise<string | undefined> {

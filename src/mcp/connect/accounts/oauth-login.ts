@@ -97,9 +97,9 @@ export class OAuthLogin implements ServerLogin {
     return this.#logIn(tries);
   }
 
-  async begin(redirectUrl: string): Promise<LoginAttempt> {
+  async begin(redirectUrl: string, mark = ''): Promise<LoginAttempt> {
     try {
-      return await this.#begin(redirectUrl);
+      return await this.#begin(redirectUrl, mark);
     } catch (thrown) {
       throw loginFailure(thrown, this.#options.name);
     }
@@ -202,7 +202,7 @@ export class OAuthLogin implements ServerLogin {
     return this.#requests.byAssertion(party, given, scope);
   }
 
-  async #begin(redirectUrl: string): Promise<LoginAttempt> {
+  async #begin(redirectUrl: string, nodeMark: string): Promise<LoginAttempt> {
     const authority = await this.#discover();
     const { server } = authority;
     if (server.authorization_endpoint === undefined) throw new Error(`${server.issuer} has no page to log in`);
@@ -216,7 +216,7 @@ export class OAuthLogin implements ServerLogin {
     );
     const party = await this.#party(authority, client);
     const scope = this.#scope(authority, true);
-    const [verifier, state] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomState()];
+    const [verifier, state] = [oauth.generateRandomCodeVerifier(), oauth.generateRandomState() + nodeMark];
     const url = new URL(server.authorization_endpoint);
     const asked = { response_type: 'code', client_id: client.id, redirect_uri: back, scope, state };
     const proof = {

@@ -35,7 +35,7 @@ export interface ServerLogin {
   /** The server took a request. */
   accepted(): void;
   /** Begins a login by a person, who will come back to this URL. */
-  begin(redirectUrl: string): Promise<LoginAttempt>;
+  begin(redirectUrl: string, mark?: string): Promise<LoginAttempt>;
   /** The redirect URL of the last registration, which the next login should use again. */
   lastRedirectUrl(): Promise<string | undefined>;
   /** Revokes the tokens where that is possible, and forgets them. */

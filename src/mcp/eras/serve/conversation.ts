@@ -111,6 +111,12 @@ export class Conversation implements ClientSession {
     }
   }
 
+  /** While the client was with nobody, lists and what it has subscribed to may have changed. */
+  tellMissed(): void {
+    for (const kind of ['tools', 'prompts', 'resources'] as const) this.#change({ kind });
+    for (const uri of this.subscriptions) this.#change({ kind: 'resource', uri });
+  }
+
   setLevel(level: LoggingLevel): void {
     this.chosenLevel = level;
     this.#events.onSetting?.({ level });

@@ -12,6 +12,8 @@ import { toSafeLog } from '../../../kernel/base/log.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { createSealer } from '../../../kernel/crypto/seal.ts';
 import type { Sealer } from '../../../kernel/crypto/seal.ts';
+import type { Nodes } from '../../../kernel/nodes/nodes.ts';
+import type { State } from '../../../kernel/state/state.ts';
 import { keysFrom } from '../../../kernel/crypto/state-keys.ts';
 import { ALL_REVISIONS, hasSessions } from '../revisions.ts';
 import { createParkedCalls } from './parked-calls.ts';
@@ -33,6 +35,10 @@ export interface ServeContext {
   readonly sealer: Sealer;
   /** Holds state that outlives the process. */
   readonly stateFolder?: string | undefined;
+  /** What gateways remember together. */
+  readonly state?: State | undefined;
+  /** The gateways that serve as one. */
+  readonly nodes?: Nodes | undefined;
   readonly parked: ParkedCalls;
   /** Creates the event store of a session. Default: in memory. */
   readonly eventStore?: (() => EventStore) | undefined;
@@ -64,6 +70,12 @@ export interface ServeContextOptions {
   sealer?: Sealer | undefined;
 }
 
+/** What gateways have that serve as one. */
+interface SharedServing {
+  state?: State | undefined;
+  nodes?: Nodes | undefined;
+}
+
 /**
  * Stores the events of a session's streams, so that a client can resume after a broken connection. One per session; the
  * default is in memory, and others may store events outside the process.
@@ -82,7 +94,11 @@ export interface StoredEvent {
 }
 
 /** `hub`: that of a gateway. Default: only `audit` listens. */
-export function createServeContext(target: Target, options: ServeContextOptions = {}, hub?: EventHub): ServeContext {
+export function createServeContext(
+  target: Target,
+  options: ServeContextOptions & SharedServing = {},
+  hub?: EventHub,
+): ServeContext {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const clock = options.clock ?? systemClock;
   const log = toSafeLog(options.log);
@@ -100,6 +116,8 @@ export function createServeContext(target: Target, options: ServeContextOptions 
     hub: hub ?? hubFor(options.audit, log, clock),
     sealer: options.sealer ?? createSealer(keysFrom(options, log)),
     stateFolder: options.stateFolder,
+    state: options.state,
+    nodes: options.nodes,
     parked: createParkedCalls(limits, clock),
     listens: new FairShares(limits.maxListens),
   };

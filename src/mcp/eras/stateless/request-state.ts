@@ -7,6 +7,7 @@ import type { RequestMessage } from '../../../kernel/message.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../kernel/crypto/seal.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
+import { withoutMark } from '../../../kernel/nodes/nodes.ts';
 import { namedBy } from './headers.ts';
 
 /** A call that was answered with questions, and is repeated with the answers. */
@@ -23,14 +24,21 @@ type RequestState = { ticket: string } | { kept: SuspendedState };
 
 const PURPOSE = 'request-state';
 
-export function sealState(sealer: Sealer, request: RequestMessage, principal: string, state: RequestState): string {
-  return sealer.seal(PURPOSE, bindingOf(request, principal), state);
+/** `mark`: of the node at which the call is parked. */
+export function sealState(
+  { sealer, mark = '' }: { sealer: Sealer; mark?: string | undefined },
+  request: RequestMessage,
+  principal: string,
+  state: RequestState,
+): string {
+  return sealer.seal(PURPOSE, bindingOf(request, principal), state) + mark;
 }
 
 /** Throws STATE_INVALID unless it was sealed here for this request and principal. */
 export function openState(sealer: Sealer, request: RequestMessage, principal: string): RequestState {
   const sealed = request.params?.requestState;
-  const payload = typeof sealed === 'string' ? sealer.open(PURPOSE, bindingOf(request, principal), sealed) : undefined;
+  const binding = bindingOf(request, principal);
+  const payload = typeof sealed === 'string' ? sealer.open(PURPOSE, binding, withoutMark(sealed)) : undefined;
   if (!isObject(payload)) throw new GatewayError('STATE_INVALID');
   return payload as unknown as RequestState;
 }

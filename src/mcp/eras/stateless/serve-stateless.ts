@@ -175,7 +175,7 @@ function suspend(exchange: StatelessExchange, { questions, state, lastsMs }: Sus
   const expiresAt = context.clock.now() + Math.max(context.limits.parkedMs, lastsMs ?? 0);
   const suspensions = exchange.suspensions + 1;
   const kept = { state: state ?? null, server: server ?? null, suspensions, expiresAt };
-  const sealed = sealState(context.sealer, request, client.principal, { kept });
+  const sealed = sealState(context, request, client.principal, { kept });
   close(exchange, toResult(request.id, toInputRequired(questions, sealed, { info: context.target.info, lastsMs })));
 }
 

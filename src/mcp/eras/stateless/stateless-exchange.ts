@@ -164,7 +164,8 @@ export class StatelessExchange extends ServedExchange implements ParkedCall {
     try {
       const ticket = parkCall(this, context.parked);
       this.round++;
-      state = sealState(context.sealer, request, client.principal, { ticket });
+      const { sealer, nodes } = context;
+      state = sealState({ sealer, mark: nodes?.mark }, request, client.principal, { ticket });
     } catch (thrown) {
       this.#open!.refuseAll(toError(thrown));
       return;

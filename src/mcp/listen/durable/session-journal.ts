@@ -33,6 +33,8 @@ interface JournalOptions {
   folder: string;
   /** How long a session may be idle. */
   idleMs: number;
+  /** What ids end in. */
+  mark?: string | undefined;
   clock: Clock;
   log: Log;
 }
@@ -56,6 +58,7 @@ const TIDY_MS = 1000;
 const FILE = /^sessions-(\d+)-[\w-]+\.jsonl$/;
 
 export class SessionJournal implements HttpSessionStore {
+  readonly isSure = true;
   readonly #options: JournalOptions;
   readonly #path: string;
   readonly #live = new Map<string, SessionRecord>();
@@ -81,7 +84,11 @@ export class SessionJournal implements HttpSessionStore {
   }
 
   name(): string {
-    return randomId();
+    return randomId() + (this.#options.mark ?? '');
+  }
+
+  isOurs(key: string): Promise<boolean> {
+    return Promise.resolve(this.#live.has(key));
   }
 
   begin(key: string, session: SessionRecord): void {

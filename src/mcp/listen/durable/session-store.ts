@@ -16,6 +16,8 @@ export interface SessionRecord {
   subscriptions: Set<string>;
 }
 
+export type TakenSession = SessionRecord | { readonly owner: string } | undefined;
+
 export interface HttpSessionStore {
   /** A new id. */
   name(): string;
@@ -23,10 +25,18 @@ export interface HttpSessionStore {
   change(id: string, change: SettingChange): void;
   /** The session was deleted or has expired. Rejects if it could still be taken over. */
   end(id: string): void | Promise<void>;
-  /** A session that is in use nowhere, which is now ours; undefined for every other id, and where the binding differs. */
-  takeOver(id: string, binding: string): SessionRecord | undefined | Promise<SessionRecord | undefined>;
+  /** Whether no other gateway can have taken over sessions of ours. */
+  readonly isSure: boolean;
+  /** Whether a session that is live here is still ours. */
+  isOurs(id: string): Promise<boolean>;
+  /** A session that is in use nowhere, which is now ours, or who has it; undefined for every other id, and where the binding differs. */
+  takeOver(id: string, binding: string): TakenSession | Promise<TakenSession>;
   /** Gives sessions away: the next one who wants them can take them over. */
   release(ids: Iterable<string>): void | Promise<void>;
+  /** Calls back when another gateway has taken over a session of ours. */
+  onLost?(lost: (id: string) => void): void;
+  /** Another gateway can take over at once what is released. */
+  readonly isShared?: boolean;
   close(): void;
 }
 

@@ -50,12 +50,13 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
     const path = mount.localPathOf(request);
     if (next && !isOurs(path, options) && !openPage(request, path)) return next();
+    if (request.hop) return enterHop(routes, { path, openPage, login }, request, response);
     try {
       guard.check(request);
       if (request.headers.origin !== undefined) allowOrigin(request.headers.origin, response);
       if (request.method === 'OPTIONS') return answerPreflight(request, response, allowOf(path, context));
       const open = path === '/mcp' ? undefined : openPage(request, path);
-      if (open) return open(request, response);
+      if (open) return routes.openPage(open, { request, response, principal: undefined });
       const place = login && placeOf(request, path);
       const access = login && { login, resource: place?.resource };
       const caller = identify?.(request, { transport: 'http', ...place });
@@ -87,6 +88,24 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
     },
     ...endsOf(context, routes, upgraded),
   };
+}
+
+interface HopPlace extends Pick<ReturnType<typeof createEntrance>, 'openPage' | 'login'> {
+  path: string;
+}
+
+/** What another gateway has let in: who calls is known. */
+function enterHop(
+  routes: ReturnType<typeof createRoutes>,
+  { path, openPage, login }: HopPlace,
+  request: HttpRequest,
+  response: HttpResponse,
+): void {
+  const { principal, identity, resource } = request.hop!;
+  const visit = { request, response, principal, identity, access: login && { login, resource } };
+  const open = path === '/mcp' ? undefined : openPage(request, path);
+  if (open) routes.openPage(open, visit);
+  else routes.enterHop(path, visit);
 }
 
 type Served = Pick<ServedEndpoint, 'calls' | 'sendAway' | 'close'>;

@@ -1,10 +1,12 @@
 // The paths of an endpoint: which part of it answers a request that has passed its doors.
 import { nextArrival } from '../../../kernel/arrival.ts';
 import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
-import type { HttpRequest } from '../../../kernel/base/http.ts';
+import type { HttpHandler, HttpRequest } from '../../../kernel/base/http.ts';
+import type { Nodes } from '../../../kernel/nodes/nodes.ts';
 import { VIA_HEADER, readVia, runUnlessVisited } from '../../../kernel/base/via.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import type { Caller } from '../identify.ts';
+import { ownerInQuery } from '../elsewhere/owned-elsewhere.ts';
 import { HttpSessions } from '../session/http-sessions.ts';
 import { createFindAddress } from './client-address.ts';
 import type { EndpointOptions, EndpointSetup } from './endpoint-options.ts';
@@ -51,15 +53,7 @@ export function createRoutes(context: ServeContext, options: EndpointSetup, moun
     else runUnlessLoop(context, visit.request, () => go(path, visit));
   };
   return {
-    enter,
-    /** Separate from `enter`, because V8 allocates the closure's context for every request. */
-    enterLater(path: string, { caller, ...begun }: Arrival): void {
-      const arrival = nextArrival();
-      const arrived = caller.then((found) =>
-        enter(path, { ...begun, arrival, principal: found?.principal, identity: found }),
-      );
-      arrived.catch((thrown: unknown) => refuseVisit(context, begun, thrown, path));
-    },
+    ...entrances(context, enter),
     *calls(): Iterable<object> {
       yield* sessions.calls();
       yield* chains.calls();
@@ -70,6 +64,51 @@ export function createRoutes(context: ServeContext, options: EndpointSetup, moun
       chains.close();
     },
   };
+}
+
+function entrances(context: ServeContext, go: (path: string, visit: HttpVisit) => void) {
+  const enter = (path: string, visit: HttpVisit): void => {
+    if (context.nodes && !path.startsWith('/mcp') && passOn(context, context.nodes, visit)) return;
+    go(path, visit);
+  };
+  return {
+    enter,
+    /** A page that needs no login. */
+    openPage(page: HttpHandler, visit: HttpVisit): void {
+      if (!context.nodes || !passOn(context, context.nodes, visit)) page(visit.request, visit.response);
+    },
+    /** What another gateway has let in. */
+    enterHop(path: string, visit: HttpVisit): void {
+      try {
+        go(path, visit);
+      } catch (thrown) {
+        refuseVisit(context, visit, thrown, path);
+      }
+    },
+    /** Separate from `enter`, because V8 allocates the closure's context for every request. */
+    enterLater(path: string, { caller, ...begun }: Arrival): void {
+      const arrival = nextArrival();
+      const arrived = caller.then((found) =>
+        enter(path, { ...begun, arrival, principal: found?.principal, identity: found }),
+      );
+      arrived.catch((thrown: unknown) => refuseVisit(context, begun, thrown, path));
+    },
+  };
+}
+
+/** A page, or a session of HTTP+SSE, that another node has. */
+function passOn(context: ServeContext, nodes: Nodes, visit: HttpVisit): boolean {
+  if (visit.request.hop) return false;
+  const owner = ownerInQuery(nodes, visit.request);
+  if (owner === undefined) return false;
+  const { principal, identity, access, request, response } = visit;
+  const passed = nodes.forward(owner, { request, response, principal, identity, resource: access?.resource });
+  const answered = passed.then(({ kind }) => {
+    if (kind === 'cut') response.end();
+    else if (kind !== 'answered') throw new GatewayError(kind === 'broken' ? 'OWNER_LOST' : 'NODE_AWAY');
+  });
+  answered.catch((thrown: unknown) => refuseRequest(context, visit, thrown));
+  return true;
 }
 
 /** What is served at /mcp, and at /mcp/<name>. */

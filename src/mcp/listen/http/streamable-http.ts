@@ -25,6 +25,8 @@ import type { SessionRecord } from '../durable/session-store.ts';
 import { HttpSession } from '../session/http-session.ts';
 import type { HttpSessions } from '../session/http-sessions.ts';
 import type { SessionTable } from '../session/session-table.ts';
+import { ownerInMessage } from '../elsewhere/owned-elsewhere.ts';
+import { SessionReach } from '../elsewhere/session-reach.ts';
 import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
 import type { HttpVisit } from './http-visit.ts';
 import { readAccept, readRequestBody, PostOutlet, answerJson, requestIdIn } from './http-post.ts';
@@ -39,6 +41,7 @@ export class StreamableHttp {
   readonly #sessions: SessionTable<HttpSession>;
   readonly #all: HttpSessions;
   readonly #part: string;
+  readonly #reach: SessionReach;
   /** One timer for the silence of all answers. */
   readonly #silence: DeadlineList;
   /** Requests without a session that are in flight; those of a session are with it. */
@@ -52,30 +55,25 @@ export class StreamableHttp {
     this.#sessions = sessions.at(part);
     this.#reader = new RequestReader(context.limits, RECURRING);
     this.#silence = new DeadlineList(context.clock);
+    this.#reach = new SessionReach({
+      context,
+      all: sessions,
+      sessions: this.#sessions,
+      bindingOf: (visit) => this.#bindingOf(visit),
+      restore: (id, visit, record) => this.#restore(id, visit, record),
+      parse: (body) => this.#reader.read(body),
+      read: (visit, body, accepted) => this.#read(visit, body, accepted),
+      receive: (visit, incoming, accepted) => this.#receive(visit, incoming, accepted),
+    });
   }
 
   /** Throws GatewayError for requests that HTTP itself refuses. */
   handle(visit: HttpVisit): void {
     const { method } = visit.request;
-    const { handshake } = this.#context;
-    if (method !== 'POST' && !handshake) throw new GatewayError('HTTP_METHOD'); // stateless servers have no sessions
-    const id = handshake ? (visit.request.headers['mcp-session-id'] as string | undefined) : undefined;
-    const fetched = id === undefined || this.#sessions.has(id) ? undefined : this.#fetch(id, visit);
-    if (fetched) this.#handleLater(visit, fetched);
-    else this.#handle(visit);
-  }
-
-  /** Separate from `handle`, because V8 would allocate the context of the closures for every request. */
-  #handleLater(visit: HttpVisit, fetched: Promise<void>): void {
-    const handled = fetched.then(() => this.#handle(visit));
-    handled.catch((thrown: unknown) => refuseRequest(this.#context, visit, thrown));
-  }
-
-  #handle(visit: HttpVisit): void {
-    const { method } = visit.request;
     if (method === 'POST') this.#post(visit);
-    else if (method === 'GET') this.#get(visit);
-    else if (method === 'DELETE') this.#delete(visit);
+    else if (!this.#context.handshake) throw new GatewayError('HTTP_METHOD'); // stateless servers have no sessions
+    else if (method === 'GET') this.#reach.inReach(visit, () => this.#get(visit));
+    else if (method === 'DELETE') this.#reach.inReach(visit, () => this.#delete(visit));
     else throw new GatewayError('HTTP_METHOD');
   }
 
@@ -86,22 +84,29 @@ export class StreamableHttp {
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept application/json, text/event-stream' });
     }
     if (!isJson(request.headers['content-type'])) throw new GatewayError('WRONG_MEDIA_TYPE');
-    const { id, limits } = this.#context;
-    const { maxRequestBytes, maxHeldBytes, maxHops } = limits;
+    const { maxRequestBytes, maxHeldBytes } = this.#context.limits;
     const budget = () => ({ response, owner: callerOf(visit), maxBytes: maxHeldBytes });
     const received = (body: string | GatewayError): void => {
       if (typeof body !== 'string') return answerError(response, body);
-      const incoming = this.#reader.read(body);
-      const isPlain = incoming.kind !== 'message' || !hasMeta(incoming.message);
-      const via = isPlain || id === undefined ? undefined : readMessageVia(incoming.message);
-      if (!via) return this.#receive(visit, incoming, accepted);
-      try {
-        runUnlessVisited(via, { id, maxHops }, () => this.#receive(visit, incoming, accepted));
-      } catch (thrown) {
-        answerThrown(this.#context, response, thrown, requestIdIn(incoming));
-      }
+      if (this.#reach.isInReach(visit)) this.#read(visit, body, accepted);
+      else this.#reach.readLater(visit, body, accepted);
     };
     readRequestBody(request, maxRequestBytes, received, budget);
+  }
+
+  #read(visit: HttpVisit, body: string, accepted: AcceptedTypes): void {
+    const { id, limits, nodes } = this.#context;
+    const incoming = this.#reader.read(body);
+    const owner = nodes && !visit.request.hop ? ownerInMessage(nodes, incoming) : undefined;
+    if (owner !== undefined) return this.#reach.passOn({ visit, body, incoming, accepted }, owner);
+    const isPlain = incoming.kind !== 'message' || !hasMeta(incoming.message);
+    const via = isPlain || id === undefined ? undefined : readMessageVia(incoming.message);
+    if (!via) return this.#receive(visit, incoming, accepted);
+    try {
+      runUnlessVisited(via, { id, maxHops: limits.maxHops }, () => this.#receive(visit, incoming, accepted));
+    } catch (thrown) {
+      answerThrown(this.#context, visit.response, thrown, requestIdIn(incoming));
+    }
   }
 
   /** What is in flight, and what waits for an answer of its user. */
@@ -258,15 +263,7 @@ export class StreamableHttp {
     return id === undefined ? undefined : this.#sessions.find(id, visit.principal);
   }
 
-  /** Makes a session live that is in use nowhere; others stay unknown. */
-  #fetch(id: string, visit: HttpVisit): Promise<void> | undefined {
-    const kept = this.#all.store.takeOver(id, this.#bindingOf(visit));
-    if (kept instanceof Promise) return kept.then((record) => record && this.#restore(id, visit, record));
-    if (kept) this.#restore(id, visit, kept);
-    return undefined;
-  }
-
-  #restore(id: string, visit: HttpVisit, record: SessionRecord): void {
+  #restore(id: string, visit: HttpVisit, record: SessionRecord): HttpSession {
     const session = this.#create(visit, id);
     try {
       this.#sessions.add(session, callerOf(visit));
@@ -282,6 +279,7 @@ export class StreamableHttp {
       throw new GatewayError('SESSION_NOT_FOUND');
     }
     session.isUsed = true;
+    return session;
   }
 
   #create({ principal: owner, identity, request }: HttpVisit, id: string): HttpSession {

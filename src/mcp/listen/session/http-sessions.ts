@@ -2,13 +2,14 @@
 // port.
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { MemorySessions } from '../durable/memory-sessions.ts';
+import { SharedSessions } from '../durable/shared-sessions.ts';
 import { SessionJournal } from '../durable/session-journal.ts';
 import type { HttpSessionStore } from '../durable/session-store.ts';
 import type { HttpSession } from './http-session.ts';
 import { SessionRoom, SessionTable } from './session-table.ts';
 import type { SseSession } from './sse-session.ts';
 
-type SessionsContext = Pick<ServeContext, 'limits' | 'clock' | 'log' | 'sealer' | 'stateFolder'>;
+type SessionsContext = Pick<ServeContext, 'limits' | 'clock' | 'log' | 'sealer' | 'stateFolder' | 'nodes' | 'state'>;
 
 export class HttpSessions {
   readonly store: HttpSessionStore;
@@ -18,11 +19,14 @@ export class HttpSessions {
   readonly #tables = new Map<string, SessionTable<HttpSession>>();
   #ports = 0;
   isClosed = false;
+  /** Sessions go to other gateways as soon as nothing is in flight. */
+  isDraining = false;
 
   constructor(context: SessionsContext, store: HttpSessionStore = openStore(context)) {
     this.#context = context;
     this.store = store;
     this.#room = new SessionRoom(context.limits);
+    store.onLost?.((id) => this.lose(id));
     this.sse = new SessionTable(context.limits, context.clock, this.#room);
   }
 
@@ -34,6 +38,11 @@ export class HttpSessions {
       this.#tables.set(part, table);
     }
     return table;
+  }
+
+  /** Whether what is live here can be used without a further look. */
+  get isSure(): boolean {
+    return !this.isDraining && this.store.isSure;
   }
 
   /** A port serves them. Returns what it calls when it closes. */
@@ -54,8 +63,25 @@ export class HttpSessions {
 
   /** Ends the streams of clients that only listen; their sessions stay, where the transport can resume them. */
   sendAway(): void {
-    for (const table of this.#tables.values()) for (const session of table.values()) session.sendAway();
+    this.isDraining = true;
+    for (const table of this.#tables.values()) for (const session of table.values()) this.#sendAway(session, table);
     for (const session of this.sse.values()) if (session.conversation.inFlight === 0) this.sse.remove(session);
+  }
+
+  #sendAway(session: HttpSession, table: SessionTable<HttpSession>): void {
+    session.sendAway();
+    if (this.store.isShared && session.conversation.inFlight === 0) void this.giveAway(session.id, table);
+  }
+
+  /** So that another gateway can take the session over at once. */
+  async giveAway(id: string, table: SessionTable<HttpSession>): Promise<void> {
+    table.lose(id);
+    await this.store.release([id]);
+  }
+
+  /** Another gateway has taken the session over. */
+  lose(id: string): void {
+    for (const table of this.#tables.values()) table.lose(id);
   }
 
   #close(): void {
@@ -69,7 +95,17 @@ export class HttpSessions {
   }
 }
 
-function openStore({ sealer, stateFolder: folder, limits, clock, log }: SessionsContext): HttpSessionStore {
-  if (!sealer.durable || folder === undefined) return new MemorySessions();
-  return new SessionJournal({ folder, idleMs: limits.sessionIdleMs, clock, log });
+function openStore({
+  sealer,
+  stateFolder: folder,
+  limits,
+  clock,
+  log,
+  nodes,
+  state,
+}: SessionsContext): HttpSessionStore {
+  const idleMs = limits.sessionIdleMs;
+  if (nodes && state?.isShared) return new SharedSessions({ state, nodes, idleMs, clock, log });
+  if (!sealer.durable || folder === undefined) return new MemorySessions(nodes?.mark);
+  return new SessionJournal({ folder, idleMs, clock, log, mark: nodes?.mark });
 }

@@ -81,6 +81,11 @@ export class SessionTable<S extends ExpiringSession> {
     return [...this.#sessions.values()];
   }
 
+  /** Does not count as use. */
+  peek(id: string): S | undefined {
+    return this.#sessions.get(id);
+  }
+
   has(id: string): boolean {
     return this.#sessions.has(id);
   }
@@ -118,6 +123,15 @@ export class SessionTable<S extends ExpiringSession> {
     this.#sessions.delete(session.id);
     this.#forget(session);
     session.end();
+  }
+
+  /** Another gateway has the session now. */
+  lose(id: string): void {
+    const session = this.#sessions.get(id);
+    if (!session) return;
+    this.#sessions.delete(id);
+    this.#forget(session);
+    session.close();
   }
 
   close(): void {

@@ -16,7 +16,7 @@ import type { HttpVisit } from '../http/http-visit.ts';
 import { OutgoingQueue } from './outgoing-queue.ts';
 
 export class SseSession {
-  readonly id: string = randomId();
+  readonly id: string;
   readonly owner: string | undefined;
   readonly conversation: Conversation;
   /** How the client connected with its latest request. */
@@ -34,6 +34,7 @@ export class SseSession {
     onExit: (session: SseSession) => void,
   ) {
     this.#context = context;
+    this.id = randomId() + (context.nodes?.mark ?? '');
     this.owner = owner;
     this.lastSeen = ticksOf(context.clock);
     this.#waiting = new OutgoingQueue(context, `session:${this.id}`);

@@ -5,7 +5,7 @@ import { EmulatedSessions } from './emulated-sessions.ts';
 
 checkOwnedThings('emulated sessions', () => {
   const clock = new FakeClock();
-  const calls = new EmulatedSessions(clock, { maxParked: 2, parkedMs: 1000 }, () => {});
+  const calls = new EmulatedSessions({ clock, limits: { maxParked: 2, parkedMs: 1000 } }, () => {});
   const expired: string[] = [];
   return {
     expired,
@@ -29,7 +29,7 @@ checkOwnedThings('emulated sessions', () => {
 it('emulated sessions report which ids are forgotten, so that others can drop them too', async () => {
   const clock = new FakeClock();
   const forgotten: string[] = [];
-  const calls = new EmulatedSessions(clock, { maxParked: 1, parkedMs: 1000 }, (id) => forgotten.push(id));
+  const calls = new EmulatedSessions({ clock, limits: { maxParked: 1, parkedMs: 1000 } }, (id) => forgotten.push(id));
   const call = calls.begin({
     tool: 't',
     principal: 'ada',
@@ -48,7 +48,7 @@ it('emulated sessions report which ids are forgotten, so that others can drop th
 });
 
 it('emulated sessions have a minimum timeout', () => {
-  const calls = new EmulatedSessions(new FakeClock(), { maxParked: 1, parkedMs: 1000 }, () => {});
+  const calls = new EmulatedSessions({ clock: new FakeClock(), limits: { maxParked: 1, parkedMs: 1000 } }, () => {});
   const call = calls.begin({
     tool: 't',
     principal: 'ada',

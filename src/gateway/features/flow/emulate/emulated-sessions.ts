@@ -34,8 +34,16 @@ const RETRY_MS = 1000;
 /** The number of ended sessions to remember. */
 const MAX_ENDED = 10_000;
 
+interface EmulationOptions {
+  clock: Clock;
+  limits: { maxParked: number; parkedMs: number };
+  /** What ids end in. */
+  mark?: string | undefined;
+}
+
 export class EmulatedSessions {
   readonly #clock: Clock;
+  readonly #mark: string;
   readonly #limits: { maxParked: number; parkedMs: number };
   /** Each has a timeout of its own, which stops while its tool works. An ended one is its own tombstone. */
   readonly #calls: OwnedTable<EmulatedSession, EmulatedSession>;
@@ -43,9 +51,10 @@ export class EmulatedSessions {
   /** Session ids by principal and start id. */
   readonly #started = new BoundedMap<string, { sessionId: string; what: string }>(MAX_ENDED);
 
-  constructor(clock: Clock, limits: { maxParked: number; parkedMs: number }, onForgotten: (id: string) => void) {
+  constructor({ clock, limits, mark = '' }: EmulationOptions, onForgotten: (id: string) => void) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#mark = mark;
     this.#calls = new MemoryOwnedTable({
       clock,
       max: limits.maxParked,
@@ -72,7 +81,7 @@ export class EmulatedSessions {
 
   begin({ timeoutMs = DEFAULT_TIMEOUT_MS, start, ...call }: NewEmulatedSession): EmulatedSession {
     this.#calls.checkRoom(call.caller);
-    const id = randomId('session_');
+    const id = randomId('session_') + this.#mark;
     const lasting = Math.min(Math.max(timeoutMs, MIN_TIMEOUT_MS), Math.max(this.#limits.parkedMs, DEFAULT_TIMEOUT_MS));
     const clock = this.#clock;
     const kept = { outcomes: this.#outcomes, onEnd: () => this.#calls.remove(id, played) };

@@ -1,0 +1,160 @@
+// One of several gateways that serve as one: who the others are, and the internal port at which they forward what this one has.
+import type { Clock } from '../../../kernel/base/clock.ts';
+import { addressOf } from '../../../kernel/base/http.ts';
+import type { HttpHandler } from '../../../kernel/base/http.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import type { Family } from '../../../kernel/base/metric.ts';
+import { pause } from '../../../kernel/base/timing.ts';
+import { randomId } from '../../../kernel/crypto/ids.ts';
+import type { Sealer } from '../../../kernel/crypto/seal.ts';
+import { markedNode, toMark } from '../../../kernel/nodes/nodes.ts';
+import type { ForwardedVisit, ForwardOutcome, JoinedNodes } from '../../../kernel/nodes/nodes.ts';
+import type { State } from '../../../kernel/state/state.ts';
+import { checkCluster } from './cluster-options.ts';
+import type { ClusterOptions } from './cluster-options.ts';
+import type { Forwarder } from './forward-request.ts';
+import { HopGrants } from './hop-grants.ts';
+import type { InternalPort } from './internal-port.ts';
+import { ListedNodes, NodeRegistrations } from './node-registrations.ts';
+import type { NodeDirectory } from './node-registrations.ts';
+
+interface ClusterParts {
+  state: State | undefined;
+  sealer: Sealer;
+  clock: Clock;
+  log: Log;
+}
+
+/** Until all others have seen that a node drains. */
+const SETTLE_MS = 3000;
+
+/** Throws if it cannot be one of several. */
+export function joinCluster(
+  options: ClusterOptions,
+  {
+    keys,
+    state,
+    ...parts
+  }: Omit<ClusterParts, 'state'> & { keys?: readonly string[] | undefined; state?: State | undefined },
+): JoinedNodes {
+  checkCluster(options, { keys, state });
+  return new Cluster(options, { ...parts, state });
+}
+
+class Cluster implements JoinedNodes {
+  readonly self: string;
+  readonly mark: string;
+  readonly #options: ClusterOptions;
+  readonly #parts: ClusterParts;
+  readonly #grants: HopGrants;
+  #forwarder: Forwarder | undefined;
+  readonly #returns: (() => void)[] = [];
+  readonly #outcomes = new Map<ForwardOutcome['kind'], number>();
+  #directory: NodeDirectory | undefined;
+  #port: InternalPort | undefined;
+  #opening: Promise<void> | undefined;
+
+  constructor(options: ClusterOptions, parts: ClusterParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.self = options.self ?? randomId().replaceAll(/[-_]/g, 'x').slice(0, 8);
+    this.mark = toMark(this.self);
+    this.#grants = new HopGrants(parts.sealer, parts.clock, this.self);
+    if (options.nodes) this.#directory = new ListedNodes(options.nodes, this.self);
+  }
+
+  ownerOf(id: unknown): string | undefined {
+    const node = markedNode(id);
+    if (node === undefined || node === this.self) return undefined;
+    const found = this.#directory?.find(node);
+    return found && !found.isDraining ? node : undefined;
+  }
+
+  async isAlive(node: string): Promise<boolean> {
+    return (await this.#directory?.look(node)) !== undefined;
+  }
+
+  onReturn(back: () => void): void {
+    this.#returns.push(back);
+  }
+
+  async forward(node: string, visit: ForwardedVisit): Promise<ForwardOutcome> {
+    const outcome = await this.#forward(node, visit);
+    this.#outcomes.set(outcome.kind, (this.#outcomes.get(outcome.kind) ?? 0) + 1);
+    return outcome;
+  }
+
+  async #forward(node: string, visit: ForwardedVisit): Promise<ForwardOutcome> {
+    const found = this.#directory?.find(node) ?? (await this.#directory?.look(node));
+    if (!found) return { kind: 'unsent' };
+    const { request, principal, identity, resource } = visit;
+    const asked = { method: request.method!, path: request.url! };
+    const { url, clockAhead, isDraining } = found;
+    const grant = this.#grants.seal(asked, {
+      to: node,
+      clockAhead,
+      principal,
+      identity,
+      resource,
+      address: addressOf(request),
+    });
+    return this.#forwarder ? this.#forwarder.forward({ node, url, isDraining }, grant, visit) : { kind: 'unsent' };
+  }
+
+  open(serve: HttpHandler): Promise<void> {
+    return (this.#opening ??= this.#open(serve));
+  }
+
+  /** Loaded with the port: a gateway on stdio needs none of it. */
+  async #open(serve: HttpHandler): Promise<void> {
+    const [{ openInternalPort }, { Forwarder: Loaded }] = await Promise.all([
+      import('./internal-port.ts'),
+      import('./forward-request.ts'),
+    ]);
+    this.#forwarder = new Loaded();
+    const { listen: port = 0, host = '0.0.0.0', advertise = '' } = this.#options;
+    const { log } = this.#parts;
+    this.#port = await openInternalPort({ port, host, grants: this.#grants, serve, log });
+    this.#directory ??= this.#register(advertise);
+    await this.#directory.ready;
+    log.info({ node: this.self, port: this.#port.port }, 'cluster.joined');
+  }
+
+  #register(url: string): NodeRegistrations {
+    const { state, clock, log } = this.#parts;
+    const onGone = (node: string): void => this.#forwarder?.abandon(node);
+    const onReturn = (): void => this.#returns.forEach((back) => back());
+    return new NodeRegistrations({ self: this.self, url, state: state!, clock, log, onReturn, onGone });
+  }
+
+  /** Sends no new sessions here. */
+  async drain(): Promise<void> {
+    await this.#directory?.drain();
+    if (this.#directory?.size) await pause(this.#parts.clock, SETTLE_MS);
+  }
+
+  async close(): Promise<void> {
+    await this.#directory?.close();
+    await this.#port?.close();
+    this.#forwarder?.close();
+  }
+
+  get families(): Family[] {
+    const samples = [...this.#outcomes].map(([outcome, value]) => ({ labels: { outcome }, value }));
+    const nodes = [{ labels: {}, value: (this.#directory?.size ?? 0) + 1 }];
+    return [
+      {
+        name: 'parley_forwarded_total',
+        help: 'Requests passed on to other nodes, by outcome.',
+        type: 'counter',
+        samples,
+      },
+      {
+        name: 'parley_nodes',
+        help: 'Gateways that serve as one, as this one sees them.',
+        type: 'gauge',
+        samples: nodes,
+      },
+    ];
+  }
+}

@@ -1,0 +1,169 @@
+// Which nodes there are. Each writes itself into the state every two seconds, sealed, so that who writes the state redirects nobody; a node whose row
+// has expired has ended, or is taken for it.
+import { ticksOf } from '../../../kernel/base/clock.ts';
+import type { Clock } from '../../../kernel/base/clock.ts';
+import { toReadable } from '../../../kernel/base/errors.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { State } from '../../../kernel/state/state.ts';
+
+export interface NodeAddress {
+  readonly url: string;
+  /** It finishes its last calls, and takes no new sessions. */
+  readonly isDraining: boolean;
+  /** Its clock minus ours, in milliseconds: at most by the time between two looks too small. */
+  readonly clockAhead: number;
+}
+
+/** What finds nodes, in a state or in a list. */
+export interface NodeDirectory {
+  readonly ready: Promise<unknown>;
+  find(node: string): NodeAddress | undefined;
+  /** Looks again, now. */
+  look(node: string): Promise<NodeAddress | undefined>;
+  readonly size: number;
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+interface RegistrationParts {
+  self: string;
+  /** Where other nodes reach this one. */
+  url: string;
+  state: State;
+  clock: Clock;
+  log: Log;
+  /** This node may have been taken for dead, and is back. */
+  onReturn: () => void;
+  /** Another node has ended, or does not say any more that it is there. */
+  onGone: (node: string) => void;
+}
+
+const SET = 'nodes';
+const EVERY_MS = 2000;
+const LIFE_MS = 6000;
+/** Less than the life of a row, by what a command takes. */
+const DOUBT_MS = 4000;
+
+export class NodeRegistrations implements NodeDirectory {
+  readonly ready: Promise<unknown>;
+  readonly #parts: RegistrationParts;
+  #nodes = new Map<string, NodeAddress & { version: number }>();
+  #version = 0;
+  #renewedAt: number;
+  #isDraining = false;
+  #isClosed = false;
+  #stop: () => void = () => {};
+
+  constructor(parts: RegistrationParts) {
+    this.#parts = parts;
+    this.#renewedAt = ticksOf(parts.clock);
+    this.ready = this.#renew().then(() => this.#schedule());
+    this.ready.catch(() => {}); // who waits for it gets the reason
+  }
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  find(node: string): NodeAddress | undefined {
+    return this.#nodes.get(node);
+  }
+
+  async look(node: string): Promise<NodeAddress | undefined> {
+    const entry = await this.#parts.state.get(SET, node);
+    if (entry) this.#learn(node, entry);
+    else this.#forget(node);
+    return this.#nodes.get(node);
+  }
+
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    await this.#tick();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#stop();
+    await this.#parts.state.remove(SET, this.#parts.self).catch(() => false);
+  }
+
+  #schedule(): void {
+    if (this.#isClosed) return;
+    this.#stop = this.#parts.clock.after(EVERY_MS, () => void this.#tick().finally(() => this.#schedule()));
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.#renew();
+    } catch (error) {
+      this.#parts.log.warn({ error: toReadable(error) }, 'cluster.not-registered');
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { state, self, url, clock, onReturn } = this.#parts;
+    const text = JSON.stringify({ v: 1, url, now: clock.now(), draining: this.#isDraining });
+    const put = (): Promise<number | undefined> =>
+      state.put(SET, self, text, { version: this.#version, ttlMs: LIFE_MS });
+    let version = await put();
+    if (version === undefined) {
+      this.#version = (await state.get(SET, self))?.version ?? 0;
+      version = await put();
+    }
+    if (version !== undefined) this.#version = version;
+    const isLate = ticksOf(clock) - this.#renewedAt > DOUBT_MS;
+    this.#renewedAt = ticksOf(clock);
+    if (isLate) onReturn();
+    await this.#readAll();
+  }
+
+  async #readAll(): Promise<void> {
+    const rows = await this.#parts.state.list(SET);
+    for (const name of this.#nodes.keys()) if (!rows.has(name)) this.#forget(name);
+    for (const [name, entry] of rows) if (name !== this.#parts.self) this.#learn(name, entry);
+  }
+
+  #forget(name: string): void {
+    if (this.#nodes.delete(name)) this.#parts.onGone(name);
+  }
+
+  #learn(name: string, { value, version }: { value: string; version: number }): void {
+    if (this.#nodes.get(name)?.version === version) return;
+    const row: unknown = JSON.parse(value);
+    if (!isObject(row) || typeof row.url !== 'string' || typeof row.now !== 'number') return;
+    const clockAhead = row.now - this.#parts.clock.now();
+    this.#nodes.set(name, { url: row.url, isDraining: row.draining === true, clockAhead, version });
+  }
+}
+
+/** Nodes that are listed in the options: all of them, always. */
+export class ListedNodes implements NodeDirectory {
+  readonly ready = Promise.resolve();
+  readonly #nodes: Map<string, NodeAddress>;
+
+  constructor(nodes: Record<string, string>, self: string) {
+    const others = Object.entries(nodes).filter(([name]) => name !== self);
+    this.#nodes = new Map(others.map(([name, url]) => [name, { url, isDraining: false, clockAhead: 0 }]));
+  }
+
+  get size(): number {
+    return this.#nodes.size;
+  }
+
+  find(node: string): NodeAddress | undefined {
+    return this.#nodes.get(node);
+  }
+
+  look(node: string): Promise<NodeAddress | undefined> {
+    return Promise.resolve(this.find(node));
+  }
+
+  drain(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}

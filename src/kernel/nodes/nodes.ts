@@ -1,0 +1,75 @@
+// Gateways that serve as one, behind any load balancer: each of them is a node. What is alive stays at the node that has it, and its id ends in the
+// mark of this node; a request that comes to another one is forwarded there, once.
+// A mark is a hint and proves nothing: who may use an id is decided where it leads.
+import type { Hop, HttpHandler, HttpRequest, HttpResponse } from '../base/http.ts';
+import type { Family } from '../base/metric.ts';
+
+/** A request to forward. */
+export interface ForwardedVisit extends Hop {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  /** What was read of the request; undefined if nothing was. */
+  readonly body?: string | undefined;
+}
+
+/**
+ * `answered`: all of the answer was passed on, or nobody waits for it. `unsent`: the node cannot have begun. `elsewhere`: it has not what the id
+ * names; `owner` does. `broken`: the node may have begun, and nothing was passed on. `cut`: a part of a stream of
+ * events was, and the response is still open.
+ */
+export type ForwardOutcome =
+  | { readonly kind: 'answered' | 'unsent' | 'broken' | 'cut' }
+  | { readonly kind: 'elsewhere'; readonly owner: string };
+
+export interface Nodes {
+  /** Of this node; new with every process, unless the nodes are listed. */
+  readonly self: string;
+  /** What ids that are made here end in. */
+  readonly mark: string;
+  /** The other node whose mark the id has, if it is there and takes requests. */
+  ownerOf(id: unknown): string | undefined;
+  /** Whether another node is there, as far as can be known at the moment. */
+  isAlive(node: string): Promise<boolean>;
+  /** Calls back when others may have taken this node for dead, and it is back. */
+  onReturn(back: () => void): void;
+  forward(node: string, visit: ForwardedVisit): Promise<ForwardOutcome>;
+}
+
+/** This gateway as a node. */
+export interface JoinedNodes extends Nodes {
+  /** Opens the internal port, and lets the other nodes know. `serve`: what the public port serves. Once; later calls do nothing. */
+  open(serve: HttpHandler): Promise<void>;
+  /** Takes no new sessions from now on. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+  readonly families: Family[];
+}
+
+/** A node answers so if it has not what was forwarded to it, and this header says which one does. */
+export const MISDIRECTED = 421;
+export const OWNER_HEADER = 'parley-owner';
+
+/** Before the mark of an id; no other part of an id has it. */
+const MARK = '.';
+
+export function toMark(node: string): string {
+  return MARK + node;
+}
+
+/** The node in an id; undefined if it has no mark. */
+export function markedNode(id: unknown): string | undefined {
+  if (typeof id !== 'string') return undefined;
+  const at = id.lastIndexOf(MARK);
+  return at === -1 || at === id.length - 1 ? undefined : id.slice(at + 1);
+}
+
+/** The mark of an id, to put it behind what is made of this id. */
+export function markIn(id: string): string {
+  return id.slice(withoutMark(id).length);
+}
+
+/** An id without its mark. */
+export function withoutMark(id: string): string {
+  const at = id.lastIndexOf(MARK);
+  return at === -1 ? id : id.slice(0, at);
+}

@@ -1,0 +1,166 @@
+// Several built gateways as processes that serve as one, behind a proxy that sends each request to the next of them.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { createServer, request as startRequest } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ROOT } from './files.ts';
+import { Home } from './parley.ts';
+import type { Parley } from './parley.ts';
+import { removeFolder } from './remove-folder.ts';
+import { freePort } from './server-process.ts';
+import { within } from './until.ts';
+
+export interface Replica {
+  readonly parley: Parley;
+  /** Of its own public port; ends in /mcp. */
+  readonly url: string;
+  /** Of its internal port. */
+  readonly internal: string;
+}
+
+interface ClusterOptions {
+  redis: string;
+  servers: object;
+  replicas?: number;
+  /** Further keys of the configuration. */
+  config?: object;
+}
+
+/** The gateways of a test, and one address for all of them. */
+export class TestCluster implements AsyncDisposable {
+  readonly replicas: Replica[] = [];
+  /** Ends in /mcp. */
+  url = '';
+  readonly #options: ClusterOptions;
+  readonly #homes: Home[] = [];
+  #next = 0;
+  readonly #proxy = createServer((request, response) => this.#pass(request, response, this.replicas.length));
+
+  private constructor(options: ClusterOptions) {
+    this.#options = options;
+  }
+
+  static async start(options: ClusterOptions): Promise<TestCluster> {
+    const cluster = new TestCluster(options);
+    cluster.#proxy.listen(0, '127.0.0.1');
+    await once(cluster.#proxy, 'listening');
+    cluster.url = `http://127.0.0.1:${(cluster.#proxy.address() as AddressInfo).port}/mcp`;
+    const started = Array.from({ length: options.replicas ?? 3 }, () => cluster.#start());
+    cluster.replicas.push(...(await Promise.all(started)));
+    return cluster;
+  }
+
+  /** The next request goes to this one. */
+  turnTo(at: number): void {
+    this.#next = at;
+  }
+
+  /** A new process takes the place of one that has ended. */
+  async restart(at: number): Promise<void> {
+    this.replicas[at] = await this.#start();
+  }
+
+  async #start(): Promise<Replica> {
+    const home = new Home();
+    this.#homes.push(home);
+    const port = await freePort();
+    const { redis, servers, config } = this.#options;
+    const internal = `http://127.0.0.1:${port}`;
+    home.write('parley.config.json', {
+      mcpServers: servers,
+      names: 'on-collision',
+      listen: { port: 0 },
+      publicUrl: this.url.replace(/\/mcp$/, ''),
+      keys: ['a key that all replicas of this test share'],
+      state: redis,
+      cluster: { listen: port, host: '127.0.0.1', advertise: internal },
+      ...config,
+    });
+    const parley = home.start(['serve', '--open']);
+    return { parley, url: await parley.url(), internal };
+  }
+
+  /** As load balancers do, it tries the next one if a connection is refused, and never after that. */
+  #pass(request: IncomingMessage, response: ServerResponse, tries: number): void {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => this.#send(request, response, { body: Buffer.concat(chunks), tries }));
+    request.on('error', () => {});
+  }
+
+  #send(request: IncomingMessage, response: ServerResponse, { body, tries }: { body: Buffer; tries: number }): void {
+    const { url } = this.replicas[this.#next++ % this.replicas.length]!;
+    const { method, headers } = request;
+    const sent = startRequest(new URL(request.url!, url), { method, headers, agent: false });
+    sent.on('response', (answer) => {
+      response.writeHead(answer.statusCode!, answer.headers);
+      response.flushHeaders();
+      answer.pipe(response);
+      answer.on('error', () => response.destroy());
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED' && tries > 1) this.#send(request, response, { body, tries: tries - 1 });
+      else response.destroy();
+    });
+    response.on('close', () => sent.destroy());
+    sent.end(body);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#proxy.closeAllConnections();
+    this.#proxy.close();
+    await Promise.all(this.replicas.map(({ parley }) => parley[Symbol.asyncDispose]()));
+    for (const home of this.#homes) home[Symbol.dispose]();
+  }
+}
+
+/** A server whose tools leave a line in a file for each effect. */
+export class EffectsServer implements AsyncDisposable {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+
+  private constructor(child: ChildProcess, { port, folder }: { port: string; folder: string }) {
+    this.#child = child;
+    this.#folder = folder;
+    this.url = `http://127.0.0.1:${port}/mcp`;
+  }
+
+  static async start(): Promise<EffectsServer> {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-effects-'));
+    const env = { ...process.env, EFFECTS: join(folder, 'effects') };
+    const script = join(ROOT, 'tests', 'fixtures', 'servers', 'effects.mjs');
+    const child = spawn(process.execPath, [script], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const [port] = (await within('the port', once(createInterface({ input: child.stdout }), 'line'))) as [string];
+    return new EffectsServer(child, { port, folder });
+  }
+
+  /** How often each call has acted. */
+  effects(): Map<string, number> {
+    const counts = new Map<string, number>();
+    let text = '';
+    try {
+      text = readFileSync(join(this.#folder, 'effects'), 'utf8');
+    } catch {
+      return counts; // none so far
+    }
+    for (const line of text.split('\n').filter(Boolean)) {
+      const { id } = JSON.parse(line) as { id: string };
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const gone = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
+    await gone;
+    removeFolder(this.#folder);
+  }
+}

@@ -1,7 +1,8 @@
 // What the audit log shows of the arguments of a call.
 import { isObject } from '../../../kernel/message.ts';
 
-const MAX_NAMES = 20;
+/** The names of further arguments are not shown. */
+export const MAX_SHAPED = 20;
 const PARAMETER = /^[A-Za-z_][\w.-]{0,39}$/;
 const UNNAMED = '*';
 
@@ -15,19 +16,20 @@ export function toShape(given: unknown): unknown {
   let shown = 0;
   for (const name in given) {
     if (!Object.hasOwn(given, name)) continue;
-    if (++shown > MAX_NAMES) break;
+    if (++shown > MAX_SHAPED) break;
     shape[isParameter(name) ? name : UNNAMED] = toType(given[name]);
   }
-  const left = shown > MAX_NAMES ? Object.keys(given).length - MAX_NAMES : 0;
+  const left = shown > MAX_SHAPED ? Object.keys(given).length - MAX_SHAPED : 0;
   if (left > 0) shape['…'] = `${left} more`;
   return shape;
 }
 
-function isParameter(name: string): boolean {
+export function isParameter(name: string): boolean {
   return name !== '__proto__' && PARAMETER.test(name);
 }
 
-function toType(value: unknown): string {
+/** What is a number, an object … without its value; needs no escapes. */
+export function toType(value: unknown): string {
   switch (typeof value) {
     case 'string':
       return `string(${value.length})`;

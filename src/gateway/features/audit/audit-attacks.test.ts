@@ -22,7 +22,7 @@ import { lazyCrypto } from '../../../kernel/crypto/lazy-crypto.ts';
 import { createLog } from '../../../kernel/base/log.ts';
 import { listAuditFiles, readSigningKey, toPublicText } from './audit-folder.ts';
 import { checkpointText, readLine, AuditTail } from './audit-lines.ts';
-import { hashLine } from './chained-lines.ts';
+import { ChainReader, hashLine } from './chained-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 import { AuditWriter } from './audit-writer.ts';
 import { toOcsf } from './to-ocsf.ts';
@@ -70,14 +70,22 @@ function edit(path: string, change: (lines: string[]) => string[]): void {
   );
 }
 
-/** Makes the chain fit again after an edit, as an attacker without the key can. */
-function rechain(lines: string[]): string[] {
-  let prev = '';
+/** Makes the chain fit again after an edit, as an attacker without the key can: with a hash in each line, as logs had it before, or only where there was one. */
+function rechain(lines: string[], isInEach = true): string[] {
+  const reader = new ChainReader();
   return lines.map((text, seq) => {
-    const line = JSON.stringify({ ...readLine(text)!, seq, prev });
-    prev = hashLine(line);
-    return line;
+    const { prev: before, ...line } = readLine(text)!;
+    const hasHash = isInEach || before !== undefined;
+    const chained = JSON.stringify({ ...line, seq, ...(hasHash && { prev: reader.prev ?? '' }) });
+    reader.take(chained, hasHash);
+    return chained;
   });
+}
+
+/** Without its hash. */
+function unlinked(line: string): string {
+  const { prev: _, ...rest } = readLine(line)!;
+  return JSON.stringify(rest);
 }
 
 function namesIn(folder: string): (string | undefined)[] {
@@ -164,6 +172,15 @@ describe('tampering', () => {
     'two lines in another order': (lines) => lines.toSpliced(5, 2, lines[6]!, lines[5]!),
     'another tail, chained again': (lines) =>
       rechain([...lines.slice(0, 10), lines[10]!.replace('tool9"', 'evil"'), ...lines.slice(11)]),
+    'a changed line, chained again where hashes were': (lines) =>
+      rechain(
+        lines.map((line) => line.replace('tool7"', 'tool8"')),
+        false,
+      ),
+    'a changed line, without any hash behind it': (lines) =>
+      lines.map((line) => unlinked(line.replace('tool7"', 'tool8"'))),
+    'a start without a hash': (lines) => [unlinked(lines[0]!), ...lines.slice(1)],
+    'an end without a hash': (lines) => [...lines.slice(0, -1), unlinked(lines.at(-1)!)],
     'a removed start': (lines) => lines.slice(1),
     'a line after the end': (lines) => rechain([...lines, lines[3]!]),
     'half a line in the middle': (lines) => lines.map((line, index) => (index === 4 ? line.slice(0, 20) : line)),
@@ -178,6 +195,47 @@ describe('tampering', () => {
     const folder = newFolder();
     record(folder, NAMES);
     edit(pathIn(folder), attack);
+    expect(verifyAudit(folder).problems).not.toEqual([]);
+  });
+
+  it('is found in each line that was written: changed, removed, moved, doubled, and in a log of a process that was killed', () => {
+    const folder = newFolder();
+    const writer = record(folder, NAMES, { close: false });
+    writer.record({ kind: 'approval', name: 'y' }); // is written at once
+    const path = pathIn(folder);
+    const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
+    expect(lines.filter((line) => readLine(line)!.prev === undefined)).toHaveLength(NAMES.length);
+    for (let at = 1; at < lines.length - 1; at++)
+      for (const changed of [
+        lines.with(at, lines[at]!.replace('"ok"', '"ko"')),
+        lines.toSpliced(at, 1),
+        lines.toSpliced(at, 2, lines[at + 1]!, lines[at]!),
+        lines.toSpliced(at, 0, lines[at]!),
+      ]) {
+        edit(path, () => changed);
+        expect(verifyAudit(folder).problems, `line ${at}`).not.toEqual([]);
+      }
+    edit(path, () => lines);
+    expect(verifyAudit(folder).problems).toEqual([]);
+    writer.close();
+  });
+
+  it('is found in a log of an earlier version, which has a hash in each line, and such a log is good', () => {
+    const folder = newFolder();
+    record(folder, NAMES);
+    const { chain } = listAuditFiles(folder)[0]!;
+    const key = readSigningKey(folder)!;
+    const older = (lines: string[]): string[] => {
+      const body = rechain(lines.slice(0, -1));
+      const end = { ...readLine(lines.at(-1)!)!, prev: hashLine(body.at(-1)!) } as AuditLine;
+      const sig = lazyCrypto()
+        .sign(null, Buffer.from(checkpointText(chain, end)), key)
+        .toString('base64url');
+      return [...body, JSON.stringify({ ...end, sig })];
+    };
+    edit(pathIn(folder), older);
+    expect(verifyAudit(folder)).toMatchObject({ lines: NAMES.length + 2, problems: [], notes: [] });
+    edit(pathIn(folder), (lines) => lines.map((line) => line.replace('tool7"', 'tool8"')));
     expect(verifyAudit(folder).problems).not.toEqual([]);
   });
 

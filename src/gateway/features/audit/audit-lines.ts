@@ -1,22 +1,18 @@
-// The lines of the audit log: how they are written, chained and read back. Each line holds the hash of the line before it, so a changed, removed
-// or moved line breaks the chain. A checkpoint line also holds a signature of that hash.
+// The lines of the audit log: how they are written and read back. How they are chained by hashes is in chained-lines.ts. A checkpoint line also holds a
+// signature of its hash.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { AuditEvent } from '../../../kernel/audit.ts';
-import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { printable } from '../../../kernel/base/visible.ts';
 import { listAuditFiles } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
 
-/** The previous hash of the first line of a chain. */
-export const FIRST = '';
-
 /** A line as it is read back. */
 export interface AuditLine extends Omit<AuditEvent, 'kind'> {
   /** The number of the line in its chain. */
   readonly seq: number;
-  /** The hash of the line before it. */
-  readonly prev: string;
+  /** The hash of the lines before it, from the last one that has such a hash on; the last line of each write has one, and each line of older logs. */
+  readonly prev?: string | undefined;
   /** ISO 8601. */
   readonly time: string;
   /** Besides events: `start` of a chain, `checkpoint`, `end`, and `lost` if lines could not be written. */
@@ -28,17 +24,17 @@ export interface AuditLine extends Omit<AuditEvent, 'kind'> {
 /** One text is longer than any honest name; of the rest, only its length is kept. */
 const MAX_TEXT = 256;
 /** Lines of calls are far shorter, unless a peer has made them long. */
-const MAX_SIMPLE = 2048;
+export const MAX_SIMPLE = 2048;
 
 /**
- * What a line says, as JSON without its opening brace, because its place in the chain is written before it. Safe to print. Long texts are
+ * What a line says, as JSON without its opening brace, because its number and its time are written before it. Safe to print. Long texts are
  * cut, and members that are undefined left out.
  */
 export function toBody(rest: object): string {
   return toSafeJson(rest).slice(1);
 }
 
-function toSafeJson(value: object): string {
+export function toSafeJson(value: object): string {
   const simple = JSON.stringify(value); // a replacer would take several times as long
   return printable(simple.length <= MAX_SIMPLE ? simple : JSON.stringify(value, shorten));
 }
@@ -46,60 +42,6 @@ function toSafeJson(value: object): string {
 function shorten(_: string, value: unknown): unknown {
   if (typeof value !== 'string' || value.length <= MAX_TEXT) return value;
   return `${value.slice(0, MAX_TEXT)}… (${value.length} characters)`;
-}
-
-/** What needs no escapes, as our own ids and outcomes. */
-const PLAIN = /^[\w :.#+-]{1,64}$/;
-const DETAILS: ReadonlySet<string> = new Set(['client', 'key', 'as', 'arguments']);
-
-/**
- * Bodies of calls, most of which are like the one before in all but the id, the outcome, the time and the arguments: what they have in common is
- * kept as text, because writing all of it again takes four times as long. `toBody` would write the same.
- */
-export class CallBodies {
-  #last: AuditEvent | undefined;
-  #lastDetails: JsonObject = {};
-  /** Before the outcome, and from the details to the arguments. */
-  #texts: readonly [string, string] = ['', ''];
-
-  of(event: AuditEvent): string {
-    const { details } = event;
-    if (!isUsual(event) || !details || !isUsualDetails(details)) return toBody(event);
-    if (!this.#isLikeLast(event, details)) this.#learn(event, details);
-    const { exchange, outcome, ms } = event;
-    const [before, after] = this.#texts;
-    const given = details.arguments;
-    const shown = given === undefined ? '' : `,"arguments":${JSON.stringify(given)}`;
-    // Long ones are cut, and those with a form of their own may have none.
-    if (shown.length > MAX_SIMPLE / 2 || shown.endsWith('undefined')) return toBody(event);
-    return `"kind":"call","exchange":"${exchange}",${before}"outcome":"${outcome}","ms":${ms},"details":${after}${printable(shown)}}}`;
-  }
-
-  #isLikeLast({ principal, server, method, name }: AuditEvent, { client, key, as }: JsonObject): boolean {
-    const last = this.#last;
-    if (last?.name !== name || last?.principal !== principal) return false;
-    if (last?.server !== server || last?.method !== method) return false;
-    const details = this.#lastDetails;
-    return details.client === client && details.key === key && details.as === as;
-  }
-
-  #learn({ principal, server, method, name }: AuditEvent, { client, key, as }: JsonObject): void {
-    const about = toBody({ principal, server, method, name, end: 0 });
-    this.#texts = [about.slice(0, about.lastIndexOf('"end"')), toSafeJson({ client, key, as }).slice(0, -1)];
-    this.#last = { kind: 'call', principal, server, method, name };
-    this.#lastDetails = { client, key, as };
-  }
-}
-
-function isUsual({ exchange, outcome, ms, decision }: AuditEvent): boolean {
-  if (exchange === undefined || outcome === undefined || decision !== undefined) return false;
-  return PLAIN.test(exchange) && PLAIN.test(outcome) && Number.isFinite(ms);
-}
-
-function isUsualDetails(details: JsonObject): boolean {
-  for (const name in details) if (!DETAILS.has(name)) return false;
-  const { client, arguments: given } = details;
-  return typeof client === 'string' && (given === undefined || isObject(given));
 }
 
 /**
@@ -119,8 +61,9 @@ export function checkpointText(chain: string, { kind, seq, prev, time }: Omit<Au
 export function readLine(text: string): AuditLine | undefined {
   try {
     const line = JSON.parse(text) as Partial<AuditLine> & JsonObject;
-    const isLine = Number.isSafeInteger(line.seq) && typeof line.prev === 'string' && typeof line.time === 'string';
-    return isLine && typeof line.kind === 'string' ? (line as unknown as AuditLine) : undefined;
+    const isLine = Number.isSafeInteger(line.seq) && typeof line.time === 'string';
+    const isChained = line.prev === undefined || typeof line.prev === 'string';
+    return isLine && isChained && typeof line.kind === 'string' ? (line as unknown as AuditLine) : undefined;
   } catch {
     return undefined;
   }

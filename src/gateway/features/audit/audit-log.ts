@@ -1,5 +1,6 @@
 // The audit log in a folder. What writes it is loaded with the first event, and nothing is created before.
 import type { AuditEvent, RecordAudit } from '../../../kernel/audit.ts';
+import type { ObservedCall } from '../../../kernel/events/observed-call.ts';
 import type { HeadSender } from './audit-heads.ts';
 import type { AuditWriter } from './audit-writer.ts';
 import type { AuditLogOptions } from './audit-log-options.ts';
@@ -8,6 +9,17 @@ export interface AuditLog {
   readonly record: RecordAudit;
   /** Writes what is left, and the signed end of the chain. */
   close(): Promise<void>;
+}
+
+/** Records a call for which no event was made. False if it needs one. */
+export type RecordCall = (call: ObservedCall, outcome: string | undefined) => boolean;
+
+/** The logs of this module, by the function that a gateway is given. */
+const OWN = new WeakMap<RecordAudit, RecordCall>();
+
+/** Undefined for the function of somebody else. */
+export function recordCallOf(record: RecordAudit): RecordCall | undefined {
+  return OWN.get(record);
 }
 
 /**
@@ -37,11 +49,12 @@ export function createAuditLog(options: AuditLogOptions): AuditLog {
     process.once('exit', atExit);
     for (const event of early.splice(0)) writer.record(event);
   };
-  const record = (event: AuditEvent): void => {
+  const record: RecordAudit = (event) => {
     if (writer) return writer.record(event);
     early.push(event);
     loading ??= load();
   };
+  OWN.set(record, (call, outcome) => writer?.recordCall(call, outcome) ?? false);
   return {
     record: Object.assign(record, { lost: () => writer?.lost ?? 0 }),
     async close() {

@@ -1,10 +1,12 @@
 // Records what happens at a gateway: each call of a client with its outcome and duration, and whatever else is worth proving. A call that takes long has a
 // line before its end, `running`, so that it is in the log even if the process is killed.
-import type { AuditEvent, RecordAudit } from '../../../kernel/audit.ts';
+import type { RecordAudit } from '../../../kernel/audit.ts';
 import type { EventWatcher } from '../../../kernel/events/event-watcher.ts';
 import type { ObservedCall } from '../../../kernel/events/observed-call.ts';
-import type { JsonObject } from '../../../kernel/message.ts';
 import { toShape } from './argument-shape.ts';
+import { recordCallOf } from './audit-log.ts';
+import type { RecordCall } from './audit-log.ts';
+import { toCallEvent } from './call-event.ts';
 
 interface AuditWatcherOptions {
   record: RecordAudit;
@@ -16,32 +18,25 @@ export class AuditWatcher implements EventWatcher {
   readonly what = 'audit';
   readonly event: RecordAudit;
   readonly #showArguments: (given: unknown) => unknown;
+  /** Of a log of ours, which makes no event of a usual call. */
+  readonly #recordCall: RecordCall | undefined;
 
-  constructor({ record, showArguments = toShape }: AuditWatcherOptions) {
+  constructor({ record, showArguments }: AuditWatcherOptions) {
     this.event = record;
-    this.#showArguments = showArguments;
+    this.#showArguments = showArguments ?? toShape;
+    this.#recordCall = showArguments ? undefined : recordCallOf(record);
   }
 
   run(call: ObservedCall): unknown {
-    return this.event(this.#eventOf(call, 'running'));
+    return this.#record(call, 'running');
   }
 
   end(call: ObservedCall): unknown {
-    return this.event(this.#eventOf(call, call.outcome));
+    return this.#record(call, call.outcome);
   }
 
-  #eventOf(call: ObservedCall, outcome: string | undefined): AuditEvent {
-    const { exchange, shownName, findings, ms } = call;
-    const { id, method, client, decision } = exchange;
-    const { name = shownName } = call;
-    const given = call.params.arguments;
-    const key = client.connection?.identity?.key;
-    const details: JsonObject = { client: client.info.name };
-    if (key !== undefined) details.key = key;
-    if (name !== shownName && shownName !== undefined) details.as = shownName;
-    if (given !== undefined) details.arguments = this.#showArguments(given);
-    if (findings) details.findings = findings;
-    const { principal, server } = call;
-    return { kind: 'call', exchange: id, principal, server, method, name, decision, outcome, ms, details };
+  #record(call: ObservedCall, outcome: string | undefined): unknown {
+    if (this.#recordCall?.(call, outcome)) return undefined;
+    return this.event(toCallEvent(call, { outcome, showArguments: this.#showArguments }));
   }
 }

@@ -1,10 +1,11 @@
 // Writes the audit log: JSON lines, chained by hashes, with signed checkpoints.
-// 1. Recording costs a call no disk: events wait in memory, at most FLUSH_MS or MAX_WAITING of them. Approvals are written at once.
+// 1. Recording costs a call no disk: lines wait in memory, at most FLUSH_MS or MAX_WAITING of them. Approvals are written at once.
 // 2. Each process writes a chain of its own, so processes never wait for each other. A new chain names the heads of those before it.
 // 3. If the log cannot be written, the gateway continues. That is logged once, and the number of missing lines is recorded when writing works again.
 import type { KeyObject } from 'node:crypto';
 import { fstatSync, ftruncateSync, writeSync, closeSync, openSync, readSync } from 'node:fs';
 import type { AuditEvent } from '../../../kernel/audit.ts';
+import type { ObservedCall } from '../../../kernel/events/observed-call.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { lazyCrypto } from '../../../kernel/crypto/lazy-crypto.ts';
@@ -25,9 +26,11 @@ import {
   loadSigningKey,
   toPublicText,
 } from './audit-folder.ts';
-import { CallBodies, FIRST, checkpointText, startText, toBody, readLine } from './audit-lines.ts';
+import { checkpointText, startText, toBody, readLine } from './audit-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
-import { ChainedLines, WaitingBodies, hashLine } from './chained-lines.ts';
+import { CallBodies } from './call-bodies.ts';
+import { FIRST, WaitingLines, hashLine } from './chained-lines.ts';
+import type { ChainLink } from './chained-lines.ts';
 
 const FLUSH_MS = 500;
 const MAX_WAITING = 256;
@@ -44,16 +47,15 @@ export class AuditWriter {
   readonly #chain = createChainId();
   readonly #refusals = new RefusalCount();
   readonly #calls = new CallBodies();
-  readonly #waiting = new WaitingBodies();
-  readonly #lines = new ChainedLines();
+  readonly #waiting = new WaitingLines();
   #stopFlush: (() => void) | undefined;
   #stopSigning: (() => void) | undefined;
   #file: { fd: number; bytes: number } | undefined;
   #key: KeyObject | undefined;
   #part = 0;
-  /** Of the next line. Changed only when lines are written. */
+  /** The number of the next line. Changed only when lines are written, as is the last line with a hash. */
   #seq = 0;
-  #prev = FIRST;
+  #link: ChainLink;
   /** The number of the last signed line. */
   #signed = -1;
   #signedAt: number;
@@ -80,8 +82,20 @@ export class AuditWriter {
     if (this.#isClosed) return;
     const at = this.#clock.now();
     if (event.kind === 'refusal' && !this.#refusals.admits(event, at)) return;
-    this.#waiting.add(at, event.kind === 'call' ? this.#calls.of(event) : toBody(event));
-    if (this.#waiting.count >= MAX_WAITING || event.kind === 'approval') this.#flush();
+    this.#add(at, toBody(event));
+    if (event.kind === 'approval') this.#flush();
+  }
+
+  /** A call, without an event in between. False if it needs one. */
+  recordCall(call: ObservedCall, outcome: string | undefined): boolean {
+    const body = this.#calls.of(call, outcome);
+    if (body !== undefined && !this.#isClosed) this.#add(this.#clock.now(), body);
+    return body !== undefined;
+  }
+
+  #add(at: number, body: string): void {
+    this.#waiting.add(at, body);
+    if (this.#waiting.count >= MAX_WAITING) this.#flush();
     else this.#stopFlush ??= this.#clock.after(FLUSH_MS, () => this.#flush());
   }
 
@@ -140,12 +154,12 @@ export class AuditWriter {
     try {
       this.#prepareFile();
     } catch (thrown) {
-      waiting.clear();
+      waiting.clear(this.#seq);
       throw thrown;
     }
     const now = this.#clock.now();
     const isDue = this.#seq + waiting.count - this.#signed > CHECKPOINT_LINES || now - this.#signedAt >= CHECKPOINT_MS;
-    this.#append(isDue ? 'checkpoint' : undefined, (lines) => waiting.moveTo(lines));
+    this.#append(isDue ? 'checkpoint' : undefined);
   }
 
   /** Opens a file if there is none, if this one is full, or if somebody has removed it. */
@@ -154,7 +168,7 @@ export class AuditWriter {
     if (this.#file && this.#file.bytes < maxAuditFileBytes && fstatSync(this.#file.fd).nlink > 0) return;
     prepareFolder(this.#folder);
     this.#key ??= loadSigningKey(this.#folder);
-    if (this.#file) this.#attempt(() => this.#append('checkpoint'), 0);
+    if (this.#file) this.#attempt(() => this.#sign('checkpoint', new WaitingLines()), 0);
     const { maxAuditBytes, maxAuditFiles } = this.#limits;
     const dropped = dropOldest(this.#folder, {
       maxBytes: maxAuditBytes - maxAuditFileBytes,
@@ -170,7 +184,10 @@ export class AuditWriter {
     const details = { ...about, ...(after.length > 0 && { after }), ...(dropped.length > 0 && { dropped }) };
     const sig = this.#signText(startText(details));
     try {
-      this.#append(undefined, (lines) => lines.add(now.getTime(), toBody({ kind: 'start', details, sig })));
+      const lines = new WaitingLines();
+      lines.clear(this.#seq);
+      lines.add(now.getTime(), toBody({ kind: 'start', details, sig }));
+      this.#put(lines, lines.seal(this.#link));
     } catch (thrown) {
       closeQuietly(fd); // a file without its first line is worth nothing
       this.#file = undefined;
@@ -178,36 +195,42 @@ export class AuditWriter {
     }
   }
 
-  /** The chain moves on only if everything is written. Before a line that closes there may be no others. */
-  #append(closing: 'checkpoint' | 'end' | undefined, addTo?: (lines: ChainedLines) => void): void {
-    const now = this.#clock.now();
-    const lines = this.#lines;
-    lines.begin(this.#seq, this.#prev);
-    addTo?.(lines);
-    if (this.#lost > 0) lines.add(now, toBody({ kind: 'lost', details: { lines: this.#lost } }));
-    if (closing) {
-      const sig = this.#sign({ kind: closing, seq: lines.seq, prev: lines.prev, time: new Date(now).toISOString() });
-      lines.add(now, toBody({ kind: closing, sig }));
+  /** Writes what waits. */
+  #append(closing: 'checkpoint' | 'end' | undefined): void {
+    const waiting = this.#waiting;
+    waiting.renumber(this.#seq);
+    try {
+      if (this.#lost > 0) waiting.add(this.#clock.now(), toBody({ kind: 'lost', details: { lines: this.#lost } }));
+      if (closing) this.#sign(closing, waiting);
+      else this.#put(waiting, waiting.seal(this.#link));
+      this.#lost = 0;
+    } finally {
+      waiting.clear(this.#seq);
     }
-    this.#put(lines.bytes);
-    const { seq, prev, time } = lines;
-    [this.#seq, this.#prev, this.#lost] = [seq, prev, 0];
-    if (!closing) return;
-    this.#signed = seq - 1;
-    this.#signedAt = this.#clock.now();
-    this.#onHead?.({ time, chain: this.#chain, seq: seq - 1, hash: prev, key: toPublicText(this.#key!) });
   }
 
-  #sign(line: Omit<AuditLine, 'sig'>): string {
-    return this.#signText(checkpointText(this.#chain, line));
+  /** Writes lines, and a signed one behind them. */
+  #sign(kind: 'checkpoint' | 'end', lines: WaitingLines): void {
+    if (lines.count === 0) lines.clear(this.#seq);
+    const { seq } = lines;
+    const now = this.#clock.now();
+    const time = new Date(now).toISOString();
+    const prev = lines.hashFrom(this.#link);
+    const sig = this.#signText(checkpointText(this.#chain, { kind, seq, prev, time }));
+    lines.add(now, toBody({ kind, prev, sig }));
+    this.#put(lines, lines.last);
+    this.#signed = seq;
+    this.#signedAt = now;
+    this.#onHead?.({ time, chain: this.#chain, seq, hash: hashLine(this.#link!), key: toPublicText(this.#key!) });
   }
 
   #signText(text: string): string {
     return lazyCrypto().sign(null, Buffer.from(text), this.#key!).toString('base64url');
   }
 
-  /** All of them, or nothing. */
-  #put(bytes: Buffer): void {
+  /** All of them, or nothing: the chain moves on only if everything is written. `link`: the last line. */
+  #put(lines: WaitingLines, link: Buffer): void {
+    const { bytes, seq } = lines;
     const file = this.#file!;
     let written = 0;
     try {
@@ -217,6 +240,7 @@ export class AuditWriter {
       if (written > 0) ftruncateSync(file.fd, file.bytes);
       throw thrown;
     }
+    [this.#seq, this.#link] = [seq, link];
   }
 }
 

@@ -7,8 +7,8 @@ import { lazyCrypto } from '../../../kernel/crypto/lazy-crypto.ts';
 import { listAuditFiles, fromPublicText, readSigningKey, toPublicText } from './audit-folder.ts';
 import type { AuditFile } from './audit-folder.ts';
 import type { AuditHead } from './audit-heads.ts';
-import { FIRST, checkpointText, readLine, readLines, startText } from './audit-lines.ts';
-import { hashLine } from './chained-lines.ts';
+import { checkpointText, readLine, readLines, startText } from './audit-lines.ts';
+import { ChainReader, FIRST, hashLine } from './chained-lines.ts';
 import type { AuditLine } from './audit-lines.ts';
 
 interface VerifyOptions {
@@ -156,12 +156,7 @@ interface ChainReport {
   hasEnd: boolean;
 }
 
-interface Position {
-  seq: number;
-  prev: string;
-}
-
-/** Every line follows the one before it, and every signature is good. `key`: the public key that the log must be signed with. */
+/** Every line follows those before it, and every signature is good. `key`: the public key that the log must be signed with. */
 function verifyChain(chain: string, files: readonly AuditFile[], key: KeyObject | undefined): ChainReport {
   const parts = files.toSorted((a, b) => a.part - b.part);
   const report: ChainReport = {
@@ -175,10 +170,11 @@ function verifyChain(chain: string, files: readonly AuditFile[], key: KeyObject 
     starts: [],
     hasEnd: false,
   };
-  let at: Position | undefined;
+  const chained = new ChainReader();
+  let seq: number | undefined;
   for (const [index, file] of parts.entries()) {
     const isLast = index === parts.length - 1;
-    at = verifyFile(file, { at, key, isLast, report });
+    seq = verifyFile(file, { seq, chained, key, isLast, report });
   }
   if (report.problems.length === 0 && report.lines > 0 && report.starts.every(({ isSigned }) => !isSigned))
     report.problems.push(`the chain ${chain} has no signature: no process of this key has written it`);
@@ -187,21 +183,22 @@ function verifyChain(chain: string, files: readonly AuditFile[], key: KeyObject 
 }
 
 interface FileContext {
-  /** What has to follow; undefined at the first existing file. */
-  at: Position | undefined;
+  /** The number of the line that has to follow; undefined at the first existing file. */
+  seq: number | undefined;
+  chained: ChainReader;
   key: KeyObject | undefined;
   isLast: boolean;
   report: ChainReport;
 }
 
-function verifyFile(file: AuditFile, context: FileContext): Position | undefined {
+function verifyFile(file: AuditFile, context: FileContext): number | undefined {
   const { report, isLast } = context;
-  let { at } = context;
+  let { seq } = context;
   let number = 0;
   try {
     const { rest } = readLines(file.path, 0, (text) => {
       number++;
-      at = verifyLine(text, { ...context, at, file, number });
+      seq = verifyLine(text, { ...context, seq, file, number });
     });
     if (rest > 0 && isLast) report.notes.push(`${file.name}: the last line is not complete; its process was killed`);
     else if (rest > 0) report.problems.push(`${file.name}: it ends in the middle of a line`);
@@ -209,30 +206,39 @@ function verifyFile(file: AuditFile, context: FileContext): Position | undefined
     report.problems.push(`${file.name}: it cannot be read: ${(thrown as Error).message}`);
   }
   if (number === 0) report.notes.push(`${file.name}: it is empty`);
-  return at;
+  return seq;
 }
 
+/** Returns the number of the line that has to follow. */
 function verifyLine(
   text: string,
-  { at, key, file, number, report }: FileContext & { file: AuditFile; number: number },
-): Position | undefined {
+  { seq, chained, key, file, number, report }: FileContext & { file: AuditFile; number: number },
+): number | undefined {
   const where = `${file.name}, line ${number}`;
   const line = readLine(text);
   if (!line) {
     report.problems.push(`${where}: this is not a line of an audit log`);
-    return at && { seq: at.seq + 1, prev: hashLine(text) };
+    chained.take(text, false);
+    return seq === undefined ? undefined : seq + 1;
   }
-  const expected = at ?? (file.part === 0 ? { seq: 0, prev: FIRST } : { seq: line.seq, prev: line.prev });
+  const expected = seq ?? (file.part === 0 ? 0 : line.seq);
   if (report.hasEnd) report.problems.push(`${where}: it comes after the end`);
-  if (line.seq !== expected.seq) report.problems.push(`${where}: line ${expected.seq} is missing or was moved`);
-  else if (line.prev !== expected.prev) report.problems.push(`${where}: the line before it was changed`);
+  if (line.seq !== expected) report.problems.push(`${where}: line ${expected} is missing or was moved`);
+  else if (!isLinked(line, chained, file)) report.problems.push(`${where}: a line before it was changed`);
   if (number === 1) verifyStart(line, { where, file, key, report });
+  chained.take(text, line.prev !== undefined);
   const hash = hashLine(text);
   report.lines++;
   report.unsigned++;
   report.hashes.set(line.seq, hash);
   if (line.kind === 'checkpoint' || line.kind === 'end') verifySignature(line, { where, key, report, hash });
-  return { seq: line.seq + 1, prev: hash };
+  return line.seq + 1;
+}
+
+/** Whether its hash is that of the lines before it. Most lines have none, and the first line that is there may follow others that were removed. */
+function isLinked({ prev }: AuditLine, chained: ChainReader, { part }: AuditFile): boolean {
+  if (prev === undefined) return chained.hasBegun;
+  return prev === (chained.prev ?? (part === 0 ? FIRST : prev));
 }
 
 interface LineContext {

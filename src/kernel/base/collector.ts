@@ -2,8 +2,11 @@
 // 1. Only the command line does this (`tuneCollector`): the process of somebody else is not ours to tune.
 // 2. Nothing depends on it: without it, everything is only slower.
 
-/** Each byte may be held twice meanwhile: as it came, and joined. */
-const AFTER_BYTES = 8 * 1024 * 1024;
+/**
+ * V8 marks when the memory outside of its heap has grown by as much as 8 MB since it marked last, also if all of that is garbage by now. Each byte counts
+ * twice, as it came and joined.
+ */
+const AFTER_BYTES = 3 * 1024 * 1024;
 
 export const FLAGS: readonly string[] = [
   // Under load many short-lived call objects survive a young collection. V8 then learns to allocate them in the old generation, where they

@@ -16,6 +16,8 @@ export const FLAGS: readonly string[] = [
   // before its limit, after every dozen results of 1 MB, which took as much CPU as all the rest.
   '--incremental-marking-soft-trigger=100',
   '--incremental-marking-hard-trigger=100',
+  // A young collection of a small heap is over before other threads have begun to help, and waking them costs more than it saves.
+  '--no-parallel-scavenge',
 ];
 
 type Collect = (how: { type: 'minor' }) => void;

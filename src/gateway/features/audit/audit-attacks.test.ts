@@ -82,7 +82,6 @@ function rechain(lines: string[], isInEach = true): string[] {
   });
 }
 
-/** Without its hash. */
 function unlinked(line: string): string {
   const { prev: _, ...rest } = readLine(line)!;
   return JSON.stringify(rest);

@@ -24,7 +24,7 @@ export interface AuditLine extends Omit<AuditEvent, 'kind'> {
 /** One text is longer than any honest name; of the rest, only its length is kept. */
 const MAX_TEXT = 256;
 /** Lines of calls are far shorter, unless a peer has made them long. */
-export const MAX_SIMPLE = 2048;
+const MAX_SIMPLE = 2048;
 
 /**
  * What a line says, as JSON without its opening brace, because its number and its time are written before it. Safe to print. Long texts are

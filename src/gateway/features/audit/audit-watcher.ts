@@ -1,12 +1,12 @@
 // Records what happens at a gateway: each call of a client with its outcome and duration, and whatever else is worth proving. A call that takes long has a
 // line before its end, `running`, so that it is in the log even if the process is killed.
-import type { RecordAudit } from '../../../kernel/audit.ts';
+import type { AuditEvent, RecordAudit } from '../../../kernel/audit.ts';
 import type { EventWatcher } from '../../../kernel/events/event-watcher.ts';
 import type { ObservedCall } from '../../../kernel/events/observed-call.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
 import { toShape } from './argument-shape.ts';
 import { recordCallOf } from './audit-log.ts';
 import type { RecordCall } from './audit-log.ts';
-import { toCallEvent } from './call-event.ts';
 
 interface AuditWatcherOptions {
   record: RecordAudit;
@@ -39,4 +39,23 @@ export class AuditWatcher implements EventWatcher {
     if (this.#recordCall?.(call, outcome)) return undefined;
     return this.event(toCallEvent(call, { outcome, showArguments: this.#showArguments }));
   }
+}
+
+/** A call as an event of the audit log. */
+export function toCallEvent(
+  call: ObservedCall,
+  { outcome, showArguments }: { outcome: string | undefined; showArguments: (given: unknown) => unknown },
+): AuditEvent {
+  const { exchange, shownName, findings, ms } = call;
+  const { id, method, client, decision } = exchange;
+  const { name = shownName } = call;
+  const given = call.params.arguments;
+  const key = client.connection?.identity?.key;
+  const details: JsonObject = { client: client.info.name };
+  if (key !== undefined) details.key = key;
+  if (name !== shownName && shownName !== undefined) details.as = shownName;
+  if (given !== undefined) details.arguments = showArguments(given);
+  if (findings) details.findings = findings;
+  const { principal, server } = call;
+  return { kind: 'call', exchange: id, principal, server, method, name, decision, outcome, ms, details };
 }

@@ -27,9 +27,8 @@ import {
   toPublicText,
 } from './audit-folder.ts';
 import { checkpointText, startText, toBody, readLine } from './audit-lines.ts';
-import type { AuditLine } from './audit-lines.ts';
 import { CallBodies } from './call-bodies.ts';
-import { FIRST, WaitingLines, hashLine } from './chained-lines.ts';
+import { WaitingLines, hashLine } from './chained-lines.ts';
 import type { ChainLink } from './chained-lines.ts';
 
 const FLUSH_MS = 500;

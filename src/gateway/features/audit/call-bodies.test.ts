@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../kernel/message.ts';
 import { toShape } from './argument-shape.ts';
 import { toBody } from './audit-lines.ts';
 import { CallBodies } from './call-bodies.ts';
-import { toCallEvent } from './call-event.ts';
+import { toCallEvent } from './audit-watcher.ts';
 
 const audience = new Audience([], () => {});
 

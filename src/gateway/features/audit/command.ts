@@ -17,7 +17,10 @@ const since = checked(
 export const logsCommand = defineFeatureCommand({
   name: 'logs',
   summary: 'show what was called, approved and refused, by whom and how it ended',
-  usage: ['[-f] [--since WHEN] [--tool GLOB] [--server NAME] [--errors] [--json]'],
+  usage: [
+    '[-f] [--since WHEN] [--tool GLOB] [--server NAME] [--user GLOB]',
+    '[--client GLOB] [--slow SPAN] [--errors] [--json]',
+  ],
   about: [
     `Shows the last ${DEFAULT_LINES} lines of the audit log of all your gateways, or everything with --since. Arguments are shown as`,
     'shapes unless the configuration asks for values.',
@@ -27,12 +30,16 @@ export const logsCommand = defineFeatureCommand({
     since,
     tool: text('GLOB', 'a tool, prompt or resource, such as "delete_*"'),
     server: text('NAME', 'a server of the configuration'),
+    user: text('GLOB', 'who called: a user or the name of a key, such as "alice" or "*#alice"'),
+    client: text('GLOB', 'the client, as it names itself, such as "cursor*"'),
+    slow: checked('SPAN', 'only what took at least so long, such as 500ms or 2s', toSlowMs),
     errors: flag('only what failed or was refused'),
     json: { ...json, text: 'print the lines as they are recorded' },
   },
   examples: {
     'parley logs --since yesterday --errors': 'what failed or was refused since yesterday',
     'parley logs -f --server github': 'what is called there now',
+    'parley logs --since 1d --user alice --slow 2s': 'the slow calls of a user since yesterday at this time',
   },
   read({ options, words }) {
     none(words, 'logs');
@@ -74,6 +81,12 @@ export const auditCommand = defineFeatureCommand({
   },
   run: async (command, tools) => (await import('./run-audit.ts')).runAudit(command, tools),
 });
+
+function toSlowMs(typed: string, name: string): number {
+  const [, count, unit] = /^(\d{1,9})(ms|s|m)$/.exec(typed) ?? [];
+  if (count !== undefined) return Number(count) * { ms: 1, s: 1000, m: 60_000 }[unit as 'ms' | 's' | 'm'];
+  throw new UsageError(`${name} must be a span such as 500ms, 2s or 1m, not "${typed}".`);
+}
 
 /** ISO 8601 in UTC, as the log has it. Days begin where the user is. */
 function toSince(typed: string, name: string): string {

@@ -17,6 +17,11 @@ interface LogsCommand {
   /** A pattern of names. */
   tool: string | undefined;
   server: string | undefined;
+  /** Patterns of principals and names of keys, and of names of clients. */
+  user: string | undefined;
+  client: string | undefined;
+  /** In ms. */
+  slow: number | undefined;
   errors: boolean;
   /** How many of the last lines are shown; undefined: all. */
   most: number | undefined;
@@ -52,15 +57,25 @@ export async function runLogs(command: LogsCommand, { print, ended }: CommandToo
 }
 
 /** Only lines about what happened, not those about the log itself, except that some are missing. */
-function toFilter({ since, tool, server, errors }: LogsCommand): (line: AuditLine) => boolean {
+function toFilter({ since, tool, server, user, client, slow, errors }: LogsCommand): (line: AuditLine) => boolean {
   const isTool = tool === undefined ? undefined : toMatcher([tool]);
+  const isUser = user === undefined ? undefined : toMatcher([user]);
+  const isClient = client === undefined ? undefined : toMatcher([client]);
   return (line) => {
     if (line.kind === 'start' || line.kind === 'checkpoint' || line.kind === 'end') return false;
     if (since !== undefined && line.time < since) return false;
     if (server !== undefined && line.server !== server) return false;
     if (isTool && !isTool(line.name ?? '') && !isTool(String(line.details?.as ?? ''))) return false;
+    if (isUser && !namesIn(line).some(isUser)) return false;
+    if (isClient && !isClient(textIn(line.details ?? {}, 'client') ?? '')) return false;
+    if (slow !== undefined && (line.ms ?? 0) < slow) return false;
     return !errors || hasFailed(line);
   };
+}
+
+/** Who is meant by the user of a line: the principal, with and without the word for API keys, and the name of the key. */
+function namesIn({ principal = '', details = {} }: AuditLine): string[] {
+  return [principal, principal.replace(/^key:/, ''), textIn(details, 'key') ?? principal];
 }
 
 function show(lines: readonly AuditLine[], { json }: LogsCommand, print: Printer): void {
@@ -69,8 +84,8 @@ function show(lines: readonly AuditLine[], { json }: LogsCommand, print: Printer
   else for (const row of toTable([LOG_HEADER, ...lines.map(toLogRow)])) print.line(row);
 }
 
-function toEmptyWords({ since, tool, server, errors }: LogsCommand): string {
-  const isNarrow = since !== undefined || tool !== undefined || server !== undefined || errors;
+function toEmptyWords({ since, tool, server, user, client, slow, errors }: LogsCommand): string {
+  const isNarrow = errors || [since, tool, server, user, client, slow].some((one) => one !== undefined);
   return isNarrow
     ? 'Nothing like that is recorded.'
     : 'Nothing is recorded yet. `parley serve` and `parley wrap` record calls.';

@@ -1,4 +1,5 @@
 // Messages as people read them: JSON in lines, and which of them another message does not have.
+import { visible } from '../../../../kernel/base/visible.ts';
 import type { CallLeg } from '../views.ts';
 
 const cache = new WeakMap<CallLeg, readonly string[]>();
@@ -13,7 +14,8 @@ export function toPretty(leg: CallLeg): readonly string[] {
 
 function pretty(text: string): readonly string[] {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2).split('\n');
+    // What JSON writes as an escape would otherwise be shown as the hidden character that it is.
+    return JSON.stringify(JSON.parse(text), null, 2).split('\n').map(visible);
   } catch {
     return text.split('\n'); // it was cut
   }

@@ -23,8 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function problemsOf(path: string): string[] {
   const { config, problems } = loadConfig(path, ENVIRONMENT);
   expect(config ?? problems.length).toBeTruthy();
-  // Builds without the feature of clusters do not know its key.
-  return problems.filter(({ path: key }) => key !== 'cluster').map((problem) => JSON.stringify(problem));
+  return problems.map((problem) => JSON.stringify(problem));
 }
 
 function configOf(chart: Map<string, Resource>): { text: string; path: string } {

@@ -162,7 +162,7 @@ class Chain implements ChainContext {
 }
 
 /** Puts these steps inside of all others, but for those that keep answers: what they have kept is judged like what a server answers. */
-export function withInnermost(steps: Step[], innermost: readonly Step[]): Step[] {
+export function withInnermost(steps: readonly Step[], innermost: readonly Step[]): readonly Step[] {
   if (innermost.length === 0) return steps;
   const kept = steps.filter(({ keepsAnswers }) => keepsAnswers);
   return [...steps.filter((step) => !kept.includes(step)), ...innermost, ...kept];

@@ -1,81 +1,134 @@
-// Creates OpenTelemetry spans through the API: one for each exchange, and one for each call that it makes to a server.
+// Creates OpenTelemetry spans and durations with the SDK of this process: one for each exchange, and one for each call that it makes to a server.
 // 1. The parent is the context of the message, or else the active span (such as that of the HTTP request).
 // 2. The request to the server carries the context of our span. Without a recorder, it carries the client's context unchanged.
 // 3. Attributes follow the conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp), and never include
-//    arguments or results.
-import type * as OpenTelemetry from '@opentelemetry/api';
-import type { Attributes, Span, SpanContext, SpanKind, Tracer, TraceState } from '@opentelemetry/api';
+//    arguments or results. Names of tools and resources are no attributes of metrics: clients could make up any number of them.
+import type { Attributes, Histogram, Span, SpanContext, SpanKind, Tracer, TraceState } from '@opentelemetry/api';
 import type { Handle, HandleResult } from '../../../kernel/target.ts';
 import { deriveExchange } from '../../../kernel/derived-exchange.ts';
 import type { Exchange, TraceContext } from '../../../kernel/exchange.ts';
 import { CALL_TOOL, GET_PROMPT } from '../../../kernel/methods.ts';
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
+import type { Log } from '../../../kernel/base/log.ts';
+import { version } from '../../../kernel/version.ts';
 import { tapOutcome, toMethodLabel } from './metrics.ts';
-
-type Api = typeof OpenTelemetry;
-
-/** Where every version of the API keeps the registered SDK. */
-const REGISTERED = Symbol.for('opentelemetry.js.api.1');
+import {
+  CLIENT_SPAN,
+  FAILED,
+  OtelContexts,
+  SERVER_SPAN,
+  createTraceState,
+  isValidSpan,
+  registeredOtel,
+} from './registered-otel.ts';
 
 /** Limits the tool name in a span name; only made-up names are longer. */
 const MAX_NAME = 128;
+/** In seconds, as the conventions advise. */
+const BOUNDARIES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300];
 
 /** Whether this process has an SDK that records spans. */
 export function hasTracing(): boolean {
-  const registered = (globalThis as { [REGISTERED]?: { trace?: unknown } })[REGISTERED];
-  return registered?.trace !== undefined;
+  return registeredOtel()?.trace !== undefined;
+}
+
+interface Observed {
+  kind: SpanKind;
+  /** The time since its begin in seconds. */
+  elapsed: () => number;
+  exchange: Exchange;
+  span: Span;
 }
 
 export class ExchangeTracer {
-  readonly #api: Api = process.getBuiltinModule('node:module').createRequire(import.meta.url)(
-    '@opentelemetry/api',
-  ) as Api;
-  readonly #tracer: Tracer = this.#api.trace.getTracer('mcp-parley');
+  readonly #contexts = new OtelContexts();
+  readonly #tracer: Tracer | undefined = registeredOtel()?.trace?.getTracer('mcp-parley', version());
+  readonly #durations: ReadonlyMap<SpanKind, Histogram> = createDurations();
+  readonly #log: Log | undefined;
+  #isChecked = false;
+
+  constructor(log?: Log) {
+    this.#log = log;
+  }
 
   /** The server span of a client's request. */
   serve(exchange: Exchange, handle: Handle): HandleResult {
-    return this.#around(exchange, handle, this.#api.SpanKind.SERVER);
+    return this.#around(exchange, handle, SERVER_SPAN);
   }
 
   /** The client span of a call to a server. */
   call(server: string, exchange: Exchange, handle: Handle): HandleResult {
-    return this.#around(exchange, handle, this.#api.SpanKind.CLIENT, server);
+    return this.#around(exchange, handle, CLIENT_SPAN, server);
   }
 
   #around(exchange: Exchange, handle: Handle, kind: SpanKind, server?: string): HandleResult {
-    const { trace, context } = this.#api;
-    const active = context.active();
-    const came = toSpanContext(exchange.trace, this.#api.createTraceState);
-    const parent = came ? trace.setSpanContext(active, came) : active;
-    const ambient = came && server === undefined ? trace.getSpanContext(active) : undefined;
+    const contexts = this.#contexts;
+    if (!this.#tracer) return handle(exchange);
+    const active = contexts.active();
+    const came = toSpanContext(exchange.trace, createTraceState);
+    const parent = came ? contexts.withSpanContext(active, came) : active;
+    const ambient = came && server === undefined ? contexts.spanContextIn(active) : undefined;
     const links = ambient ? [{ context: ambient }] : [];
     const span = this.#tracer.startSpan(nameOf(exchange), { kind, attributes: attributesOf(exchange), links }, parent);
+    if (!this.#isChecked) this.#check(span);
     if (server !== undefined) span.setAttribute('parley.server', server);
     const carried = this.#carry(exchange, span, came);
+    const begun = performance.now();
+    const observed = { kind, exchange, span, elapsed: () => (performance.now() - begun) / 1000 };
     return tapOutcome(
       carried,
-      { handle: (one) => context.with(trace.setSpan(parent, span), handle, undefined, one) },
-      (result) => this.#end(span, exchange, fieldOf(result, 'isError') === true ? TOOL_FAILED : undefined),
-      (thrown) => this.#end(span, exchange, toFailure(thrown)),
+      { handle: (one) => contexts.run(contexts.withSpan(parent, span), handle, one) },
+      (result) => this.#end(observed, fieldOf(result, 'isError') === true ? TOOL_FAILED : undefined),
+      (thrown) => this.#end(observed, toFailure(thrown)),
     );
+  }
+
+  /** An SDK whose spans have no ids makes none: it does not fit the copy of the API that registered it, or was shut down. */
+  #check(span: Span): void {
+    this.#isChecked = true;
+    if (!isValidSpan(span.spanContext())) this.#log?.warn({ api: registeredOtel()?.version }, 'tracing.no-spans');
   }
 
   /** A span that is not recorded has no context of its own. */
   #carry(exchange: Exchange, span: Span, came: SpanContext | undefined): Exchange {
     const own = span.spanContext();
-    if (!this.#api.isSpanContextValid(own) || own.spanId === came?.spanId) return exchange;
+    if (!isValidSpan(own) || own.spanId === came?.spanId) return exchange;
     return deriveExchange(exchange, { trace: toTraceContext(own, exchange.trace?.baggage) });
   }
 
-  #end(span: Span, { server }: Exchange, failure: Failure | undefined): void {
-    if (server !== undefined) span.setAttribute('parley.server', server);
+  #end({ kind, elapsed, exchange, span }: Observed, failure: Failure | undefined): void {
+    if (exchange.server !== undefined) span.setAttribute('parley.server', exchange.server);
     if (failure) {
       span.setAttributes({ 'error.type': failure.type, ...failure.attributes });
-      span.setStatus({ code: this.#api.SpanStatusCode.ERROR, ...(failure.message && { message: failure.message }) });
+      span.setStatus({ code: FAILED, ...(failure.message && { message: failure.message }) });
     }
     span.end();
+    this.#durations.get(kind)?.record(elapsed(), measuredOf(exchange, failure));
   }
+}
+
+/** Empty without an SDK for metrics. */
+function createDurations(): Map<SpanKind, Histogram> {
+  const meter = registeredOtel()?.metrics?.getMeter('mcp-parley', version());
+  if (!meter) return new Map();
+  const advice = { explicitBucketBoundaries: BOUNDARIES };
+  const create = (side: string, description: string): Histogram =>
+    meter.createHistogram(`mcp.${side}.operation.duration`, { unit: 's', description, advice });
+  return new Map([
+    [SERVER_SPAN, create('server', 'Time from a request of a client to its answer.')],
+    [CLIENT_SPAN, create('client', 'Time from a request to a server to its answer.')],
+  ]);
+}
+
+function measuredOf({ method, client, server }: Exchange, failure: Failure | undefined): Attributes {
+  return {
+    'mcp.method.name': toMethodLabel(method),
+    'mcp.protocol.version': client.revision,
+    ...(method === CALL_TOOL && { 'gen_ai.operation.name': 'execute_tool' }),
+    ...(server !== undefined && { 'parley.server': server }),
+    ...(failure && { 'error.type': failure.type }),
+  };
 }
 
 interface Failure {

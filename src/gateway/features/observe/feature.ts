@@ -14,8 +14,8 @@ export interface ObserveFeatureOptions {
 
 export const observe = defineFeature<ObserveFeatureOptions>({
   name: 'observe',
-  create({ observe: options = {} }, { gateway, events }) {
-    const observer = new Observer(options, () => toState(gateway), events);
+  create({ observe: options = {} }, { gateway, events, log }) {
+    const observer = new Observer(options, () => toState(gateway), { events, log });
     return {
       layer: observer.layer,
       member: (member) => observer.member(member),

@@ -36,6 +36,11 @@ export interface GatewayState {
   readonly families?: (() => Promise<readonly Family[]>) | undefined;
 }
 
+interface ObserverContext {
+  events?: EventHub | undefined;
+  log?: Log | undefined;
+}
+
 export class Observer {
   readonly #options: ObserveOptions;
   readonly #observed: () => GatewayState;
@@ -48,11 +53,12 @@ export class Observer {
   readonly #events: EventHub | undefined;
   #process: Promise<ProcessFamilies> | undefined;
 
-  constructor(options: ObserveOptions, observed: () => GatewayState, events?: EventHub) {
+  constructor(options: ObserveOptions, observed: () => GatewayState, { events, log }: ObserverContext = {}) {
     this.#options = options;
     this.#events = events;
     this.#observed = observed;
-    this.#tracing = (options.tracing ?? hasTracing()) ? new ExchangeTracer() : undefined;
+    this.#tracing = (options.tracing ?? hasTracing()) ? new ExchangeTracer(log) : undefined;
+    if (options.tracing === true && !hasTracing()) log?.warn({}, 'tracing.no-sdk');
     this.#metrics = options.metrics === false ? undefined : this.#createMetrics(options.metrics === true);
   }
 

@@ -2,7 +2,7 @@
 // 1. The parent is the context of the message, or else the active span (such as that of the HTTP request).
 // 2. The request to the server carries the context of our span. Without a recorder, it carries the client's context unchanged.
 // 3. Attributes follow the conventions for MCP (https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp), and never include
-//    arguments or results. Names of tools and resources are no attributes of metrics: clients could make up any number of them.
+//    arguments or results. Metrics have no names of tools and resources, because clients could make up any number of them.
 import type { Attributes, Histogram, Span, SpanContext, SpanKind, Tracer, TraceState } from '@opentelemetry/api';
 import type { Handle, HandleResult } from '../../../kernel/target.ts';
 import { deriveExchange } from '../../../kernel/derived-exchange.ts';

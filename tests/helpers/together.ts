@@ -22,9 +22,9 @@ export async function startTogether(
   redis: RedisServer,
   count: number,
   options: Partial<GatewayOptions> | ((n: number) => Partial<GatewayOptions>),
+  prefix: string = `together${prefixes++}`,
 ): Promise<Together> {
   const effects: string[] = [];
-  const prefix = `together${prefixes++}`;
   const states: State[] = [];
   const gateways: Gateway[] = [];
   const urls: string[] = [];

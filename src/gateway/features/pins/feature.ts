@@ -4,12 +4,13 @@ import { addressText } from '../../../mcp/connect/address-text.ts';
 import { defineFeature } from '../feature.ts';
 import type { OpenedServer } from '../feature.ts';
 import { toPinPolicy } from './pin-policy.ts';
+import { SHARED_PINS } from './shared-pins.ts';
 import type { PinOption } from './pin-policy.ts';
 
 export interface PinsFeatureOptions {
   /**
-   * What happens when a server changes a definition after it was first seen. Default: `destructive` if there is a `stateFolder` to
-   * keep pins in, else `off`.
+   * What happens when a server changes a definition after it was first seen. Default: `destructive` if there is a `stateFolder` or a
+   * shared `state` to keep pins in, else `off`.
    */
   pins?: PinOption | undefined;
 }
@@ -21,18 +22,20 @@ export interface PinSettings {
 
 export const pins = defineFeature<PinsFeatureOptions>({
   name: 'pins',
-  create({ pins: given, stateFolder, name = 'mcp-parley', pairedAs: gateway = name }, { events, clock }) {
+  create({ pins: given, stateFolder, name = 'mcp-parley', pairedAs: gateway = name }, { events, clock, state }) {
     let forAll = given;
+    const isKept = stateFolder !== undefined || state.isShared;
+    const place = state.isShared ? { state, gateway: SHARED_PINS, stateFolder: undefined } : { gateway, stateFolder };
     const policyOf = ({ settings, isPerUser }: Omit<OpenedServer, 'held'>) => {
       const option = (settings as PinSettings).pins ?? forAll;
-      return toPinPolicy(option ?? (stateFolder === undefined ? 'off' : 'destructive'), isPerUser);
+      return toPinPolicy(option ?? (isKept ? 'destructive' : 'off'), isPerUser);
     };
     return {
       held(server) {
         const { address, isPerUser } = server;
         const policy = policyOf(server);
         const command = isCommandAddress(address) ? address : undefined;
-        const whose = { gateway, address: addressText(address), command, isPerUser, stateFolder, clock, events };
+        const whose = { ...place, address: addressText(address), command, isPerUser, clock, events };
         return (
           policy &&
           (async (around) => new (await import('./pinned-lists.ts')).PinnedLists({ ...whose, ...around, policy }))

@@ -2,7 +2,7 @@
 // 1. A page that says nothing new costs digests and no write.
 // 2. Differences are logged and recorded once, and stay in the reports until somebody accepts them.
 // 3. An accept by `parley pins` is noticed while something waits for it, and at the next use of it.
-// 4. If the file cannot be used, pins last as long as the process.
+// 4. What happens if the file or the state of the pins cannot be used is in pin-store.ts.
 import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
@@ -12,15 +12,13 @@ import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { MAX_PINS } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
+import type { State } from '../../../kernel/state/state.ts';
 import { shorten, visible } from '../../../kernel/base/visible.ts';
 import { installedPackage } from './installed-package.ts';
 import type { StartedCommand } from './installed-package.ts';
 import {
   pinFile,
   pinFolder,
-  readPinFile,
-  updatePinFile,
-  versionOf,
   withoutValues,
   addListing,
   pinDigest,
@@ -35,6 +33,8 @@ import {
   waitingForms,
 } from './pin-record.ts';
 import type { SeenPage, ListedDefinition } from './pin-record.ts';
+import { pinsInFile, pinsInState } from './pin-store.ts';
+import type { ChangePins, PinStore } from './pin-store.ts';
 import type { Pin, PinArea, PinForm, PinRecord } from './pin.ts';
 import { isHeld } from './pin-policy.ts';
 import type { HeldDefinitions, ListedPage } from '../list-checks/held-definitions.ts';
@@ -50,8 +50,10 @@ export interface PinnedListsOptions {
   /** Which package it runs is looked up on disk. */
   command?: StartedCommand | undefined;
   policy: PinPolicy;
-  /** Undefined: pins last as long as the process. */
+  /** Where pins are in files. */
   stateFolder: string | undefined;
+  /** Where they are for several gateways. With neither, pins last as long as the process. */
+  state?: State | undefined;
   log: Log;
   clock: Clock;
   events?: EventHub | undefined;
@@ -86,11 +88,10 @@ const KINDS = ['elicitation', 'roots', 'sampling', 'tasks'] as const;
 
 export class PinnedLists implements HeldDefinitions {
   readonly #options: PinnedListsOptions;
-  readonly #file: string | undefined;
+  readonly #store: PinStore | undefined;
   readonly #open = new BoundedMap<string, OpenListing>(MAX_OPEN);
   readonly #told = new BoundedMap<string, true>(10 * MAX_REPORTS);
   #record: PinRecord;
-  #version = '';
   /** The package, with its version, as it was when a list began. */
   #program: string | undefined;
   #held: Record<string, Set<string>> = {};
@@ -99,20 +100,29 @@ export class PinnedLists implements HeldDefinitions {
   #isFull = false;
   #hasFailed = false;
   #timer: NodeJS.Timeout | undefined;
+  readonly #endWatch: (() => void) | undefined;
   /** One write after the other. */
   #writing: Promise<unknown> = Promise.resolve();
 
   constructor(options: PinnedListsOptions) {
     this.#options = options;
     this.#record = this.#emptyRecord();
-    this.#file = options.stateFolder && pinFile(pinFolder(options.stateFolder), this.#record);
+    this.#store = this.#openStore();
     this.#reload();
+    this.#endWatch = this.#store?.watch?.(() => this.#reload());
+  }
+
+  #openStore(): PinStore | undefined {
+    const { stateFolder, state } = this.#options;
+    if (state?.isShared) return pinsInState(state, this.#record.server);
+    return stateFolder === undefined ? undefined : pinsInFile(pinFile(pinFolder(stateFolder), this.#record));
   }
 
   /** The names that may be shown. */
   async check(page: ListedPage): Promise<ReadonlySet<string>> {
     const { area, cursor } = page;
     const { command } = this.#options;
+    await this.#store?.load();
     this.#reload();
     if (command && cursor === undefined) this.#program = installedPackage(command);
     const shown = await this.#note(page);
@@ -151,6 +161,7 @@ export class PinnedLists implements HeldDefinitions {
   }
 
   close(): void {
+    this.#endWatch?.();
     clearInterval(this.#timer);
   }
 
@@ -215,14 +226,14 @@ export class PinnedLists implements HeldDefinitions {
       return Promise.resolve(false);
     }
     let isPinned = false;
-    const change = (latest: PinRecord = this.#emptyRecord()): PinRecord => {
+    const change: ChangePins = (latest = this.#emptyRecord()) => {
       const record = listing.area === 'tools' ? this.#identified(latest, listing.entries, info) : latest;
       isPinned = isBase(record);
       addListing(record, { ...listing, isBaseline: isPinned });
       return record;
     };
     const written = this.#writing.then(() => this.#write(change)).then(decide);
-    this.#writing = written;
+    this.#writing = written.catch(() => {}); // told to the one who wrote it
     return written.then(() => isPinned);
   }
 
@@ -232,19 +243,21 @@ export class PinnedLists implements HeldDefinitions {
     return said === info && address === this.#address && (this.#program ?? program) === program;
   }
 
-  async #write(change: (latest?: PinRecord) => PinRecord): Promise<void> {
-    const { log } = this.#options;
-    const file = this.#file;
+  async #write(change: ChangePins): Promise<void> {
+    const store = this.#store;
+    if (store === undefined || this.#hasFailed) return this.#set(change(this.#record));
     try {
-      if (file === undefined || this.#hasFailed) return this.#set(change(this.#record));
-      const next = await updatePinFile(file, change);
-      this.#set(withoutValues(next));
-      this.#version = versionOf(file);
+      this.#set(withoutValues(await store.update(change)));
     } catch (error) {
-      this.#hasFailed = true;
-      log.error({ file, error }, 'pins.failed');
+      if (store.isTransient) throw error;
+      this.#fail(store, error);
       this.#set(change(this.#record));
     }
+  }
+
+  #fail({ place }: PinStore, error: unknown): void {
+    this.#hasFailed = true;
+    this.#options.log.error({ file: place, error }, 'pins.failed');
   }
 
   /** If the operator has configured another server under the old name, and the two have no tools in common, nothing is compared. */
@@ -271,18 +284,15 @@ export class PinnedLists implements HeldDefinitions {
     return { gateway, server, address, known: [], pins: {} };
   }
 
-  /** Reads the file if it was written by somebody else. */
+  /** Takes what somebody else has written. */
   #reload(): void {
-    const { log } = this.#options;
-    const file = this.#file;
-    if (file === undefined || this.#hasFailed || versionOf(file) === this.#version) return;
+    const store = this.#store;
+    if (store === undefined || this.#hasFailed) return;
     try {
-      this.#version = versionOf(file);
-      const latest = readPinFile(file);
+      const latest = store.changed();
       if (latest) this.#set(withoutValues(latest));
     } catch (error) {
-      this.#hasFailed = true;
-      log.error({ file, error }, 'pins.failed');
+      this.#fail(store, error);
     }
   }
 
@@ -306,7 +316,7 @@ export class PinnedLists implements HeldDefinitions {
 
   /** Looks for an accept, while there is something to accept. */
   #follow(isNeeded: boolean): void {
-    if (!isNeeded || this.#file === undefined) {
+    if (!isNeeded || this.#store === undefined || this.#endWatch) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     } else this.#timer ??= setInterval(() => this.#reload(), POLL_MS).unref();

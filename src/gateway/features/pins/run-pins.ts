@@ -3,7 +3,6 @@ import {
   listPinFiles,
   pinFolder,
   readPinFile,
-  updatePinFile,
   acceptPin,
   acceptedForms,
   isRemoved,
@@ -12,6 +11,9 @@ import {
   replacedForm,
   waitingForms,
 } from './pin-record.ts';
+import { listPinsInState, pinsInFile } from './pin-store.ts';
+import { SHARED_PINS } from './shared-pins.ts';
+import type { PinStore } from './pin-store.ts';
 import type { Pin, PinForm, PinRecord } from './pin.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
 import type { CommandTools } from '../../../kernel/command/command-tools.ts';
@@ -30,21 +32,34 @@ interface PinsCommand {
 }
 
 interface KeptPins {
-  path: string;
   record: PinRecord;
+  store: PinStore;
 }
 
 /** Something that waits to be accepted, as it was when it was read. */
 interface Waiting {
-  path: string;
+  store: PinStore;
   server: string;
   pin: Pin;
 }
 
 export async function runPins(command: PinsCommand, tools: CommandTools): Promise<number> {
+  const shared = await tools.openState(command.config);
+  if (!shared) return 1;
+  const { state } = shared;
+  try {
+    const kept = state ? await listPinsInState(state) : readFiles(command, tools);
+    return await runOn(kept, command, tools);
+  } catch (error) {
+    tools.print.problem(`the pins cannot be read: ${(error as Error).message}`);
+    return 1;
+  } finally {
+    await state?.close();
+  }
+}
+
+async function runOn(kept: readonly KeptPins[], command: PinsCommand, tools: CommandTools): Promise<number> {
   const { print, program } = tools;
-  const kept = readAll(command, tools);
-  if (!kept) return 1;
   if (command.action === 'ls') return list(command, kept, tools);
   const { what } = command;
   const waiting = kept
@@ -65,18 +80,13 @@ export async function runPins(command: PinsCommand, tools: CommandTools): Promis
   return 0;
 }
 
-function readAll({ config }: PinsCommand, { print, findConfig }: CommandTools): KeptPins[] | undefined {
+function readFiles({ config }: PinsCommand, { findConfig }: CommandTools): KeptPins[] {
   const gateway = config === undefined ? undefined : findConfig(config);
-  try {
-    const all = listPinFiles(pinFolder(ownStateFolder())).flatMap((path) => {
-      const record = readPinFile(path);
-      return record ? [{ path, record }] : [];
-    });
-    return all.filter(({ record }) => config === undefined || record.gateway === gateway);
-  } catch (error) {
-    print.problem(`the pins cannot be read: ${(error as Error).message}`);
-    return undefined;
-  }
+  const all = listPinFiles(pinFolder(ownStateFolder())).flatMap((path) => {
+    const record = readPinFile(path);
+    return record ? [{ record, store: pinsInFile(path) }] : [];
+  });
+  return all.filter(({ record }) => config === undefined || record.gateway === gateway);
 }
 
 function list({ json }: PinsCommand, kept: readonly KeptPins[], { print, program, displayPath }: CommandTools): number {
@@ -105,14 +115,14 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], { print, program
     print.line('Nothing is pinned yet: a gateway pins what its servers list when they are first used.');
     return 0;
   }
-  const rows = kept.map(({ record, path }) => {
+  const rows = kept.map(({ record, store }) => {
     const pins = Object.values(record.pins);
-    const count = waiting.filter((one) => one.path === path).length;
+    const count = waiting.filter((one) => one.store === store).length;
     return [
       record.server,
       String(pins.filter((pin) => acceptedForms(pin).length > 0).length),
       String(count),
-      displayPath(record.gateway),
+      record.gateway === SHARED_PINS ? 'all that share the state' : displayPath(record.gateway),
     ];
   });
   for (const line of toTable([['SERVER', 'PINNED', 'WAITING', 'GATEWAY'], ...rows])) print.line(line);
@@ -123,9 +133,9 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], { print, program
   return 0;
 }
 
-function waitingIn({ path, record }: KeptPins): Waiting[] {
+function waitingIn({ store, record }: KeptPins): Waiting[] {
   const pins = Object.values(record.pins).filter(isWaiting);
-  return pins.map((pin) => ({ path, server: record.server, pin }));
+  return pins.map((pin) => ({ store, server: record.server, pin }));
 }
 
 function fullName({ server, pin }: Waiting): string {
@@ -194,14 +204,15 @@ async function accept(
     return 1;
   }
   let accepted = 0;
-  for (const path of new Set(waiting.map((one) => one.path)))
-    await updatePinFile(path, (record) => {
-      accepted += acceptShown(
-        record!,
-        waiting.filter((one) => one.path === path),
-      );
+  for (const store of new Set(waiting.map((one) => one.store))) {
+    const shown = waiting.filter((one) => one.store === store);
+    let now = 0; // a change may be made again from what somebody else has written
+    await store.update((record) => {
+      now = acceptShown(record!, shown);
       return record!;
     });
+    accepted += now;
+  }
   print.line(`Accepted: ${accepted}.`);
   if (accepted === waiting.length) return 0;
   print.problem(`${waiting.length - accepted} changed again meanwhile. To see them: ${program} pins diff`);

@@ -1,0 +1,2 @@
+/** Gateways with one state have one baseline, whatever they are called. */
+export const SHARED_PINS = 'shared';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { JWK } from 'jose';
 import Provider from 'oidc-provider';
 import { createGateway, createServer } from 'mcp-parley';
-import type { GatewayOptions } from 'mcp-parley';
+import type { Gateway, GatewayOptions, State } from 'mcp-parley';
 import { signIn } from './sign-in-page.ts';
 
 export interface FrontSetup extends AsyncDisposable {
@@ -19,6 +19,8 @@ export interface FrontSetup extends AsyncDisposable {
   person: { sub: string };
   /** Ends the gateway, and opens it again on the same port. */
   restart(): Promise<void>;
+  /** Another gateway for the same public URL, as behind a load balancer, at a port of its own. */
+  another(): Promise<{ url: string; front: string }>;
 }
 
 type Front = NonNullable<NonNullable<GatewayOptions['auth']>['front']>;
@@ -30,6 +32,8 @@ export interface FrontSetupOptions {
   audit?: GatewayOptions['audit'];
   /** People say on a page of the identity provider who they are. */
   pages?: boolean;
+  /** What each gateway shares with the others. */
+  state?: () => Promise<State>;
 }
 
 export async function startFront({
@@ -38,28 +42,34 @@ export async function startFront({
   groups,
   audit,
   pages = false,
+  state,
 }: FrontSetupOptions = {}): Promise<FrontSetup> {
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
   const asked: URL[] = [];
   const person = { sub: 'ada' };
   const { idp, close } = await startIdp({ base, asked, person, groups, pages });
-  const open = async () => {
+  const states: State[] = [];
+  const open = async (at = port) => {
+    const shared = await state?.();
+    if (shared) states.push(shared);
     const hello = createServer({ name: 'hello', version: '1.0.0' });
     hello.tool('whoami', {}, (_, call) => JSON.stringify(call.client.connection?.identity?.principal ?? null));
     const gateway = createGateway({
       servers: { hello },
       publicUrl: base,
       audit,
+      ...(shared && { state: shared }),
       auth: {
         ...auth,
         front: { issuer: idp, clientId: 'gateway', clientSecret: 'the-secret-of-the-gateway', ...front },
       },
     });
-    await gateway.listen({ port });
+    await gateway.listen({ port: at });
     return gateway;
   };
   let gateway = await open();
+  const others: Gateway[] = [];
   return {
     url: `${base}/mcp`,
     front: `${base}/oauth`,
@@ -70,8 +80,14 @@ export async function startFront({
       await gateway.close();
       gateway = await open();
     },
+    async another() {
+      const at = await freePort();
+      others.push(await open(at));
+      return { url: `http://127.0.0.1:${at}/mcp`, front: `http://127.0.0.1:${at}/oauth` };
+    },
     async [Symbol.asyncDispose]() {
-      await gateway.close();
+      for (const one of [gateway, ...others]) await one.close();
+      for (const one of states) await one.close();
       close();
     },
   };

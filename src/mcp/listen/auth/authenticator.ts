@@ -164,12 +164,12 @@ export class Authenticator {
 
   async #openFront(endpoint: string): Promise<Front> {
     const { front, scopes = [], toolScopes = {}, adminScope = DEFAULT_ADMIN_SCOPE } = this.#auth;
-    const { clock, log, events, loadFrontPages } = this.#context;
+    const { clock, log, events, state, loadFrontPages } = this.#context;
     if (!front || !loadFrontPages) throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason: 'not here' });
     const { createFront } = await import('./front/front.ts');
     // Nobody becomes an operator by logging in.
     const all = [...new Set([...scopes, ...Object.values(toolScopes).flat()])].filter((one) => one !== adminScope);
-    const made = await createFront(front, { clock, log, events, endpoint, scopes: all, pages: loadFrontPages });
+    const made = await createFront(front, { clock, log, events, state, endpoint, scopes: all, pages: loadFrontPages });
     const { issuer } = made;
     const fetch: IssuerFetch = async (url) =>
       url.endsWith('/jwks') ? { keys: made.jwks.keys } : { issuer, jwks_uri: `${issuer}/jwks` };

@@ -22,7 +22,7 @@ export interface FrontStore {
   take(name: string): Promise<boolean>;
 }
 
-interface KeptRecord {
+export interface KeptRecord {
   /** Milliseconds since 1970; absent: for ever. */
   expires?: number | undefined;
   value: AdapterPayload;
@@ -258,20 +258,21 @@ export interface FrontKeys {
   records: string;
 }
 
+export async function freshFrontKeys(): Promise<FrontKeys> {
+  const { privateKey } = await generateKeyPair('ES256', { extractable: true });
+  const jwk = await exportJWK(privateKey);
+  const [kid, cookies, records] = [16, 32, 32].map((size) => lazyCrypto().randomBytes(size).toString('base64url'));
+  return { signing: { ...jwk, kid: kid!, alg: 'ES256', use: 'sig' }, cookies: cookies!, records: records! };
+}
+
 export async function frontKeys(folder: string | undefined): Promise<FrontKeys> {
-  const fresh = async (): Promise<FrontKeys> => {
-    const { privateKey } = await generateKeyPair('ES256', { extractable: true });
-    const jwk = await exportJWK(privateKey);
-    const [kid, cookies, records] = [16, 32, 32].map((size) => lazyCrypto().randomBytes(size).toString('base64url'));
-    return { signing: { ...jwk, kid: kid!, alg: 'ES256', use: 'sig' }, cookies: cookies!, records: records! };
-  };
-  if (folder === undefined) return fresh();
+  if (folder === undefined) return freshFrontKeys();
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, 'keys.json');
   const kept = readKeys(path);
   if (kept) return kept;
   try {
-    writeFileSync(path, JSON.stringify(await fresh()), { mode: 0o600, flag: 'wx', flush: true });
+    writeFileSync(path, JSON.stringify(await freshFrontKeys()), { mode: 0o600, flag: 'wx', flush: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // else another process was faster
   }

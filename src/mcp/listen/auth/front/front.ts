@@ -15,6 +15,8 @@ import { isResource } from '../well-known.ts';
 import { FRONT_PATH, loadFrontEngine } from '../auth-options.ts';
 import type { FrontOptions } from '../auth-options.ts';
 import { Consent } from './consent.ts';
+import type { State } from '../../../../kernel/state/state.ts';
+import { createStateFrontStore, sharedFrontKeys } from './front-state.ts';
 import { frontKeys, toPublic, FrontAdapter, createFrontStore } from './front-store.ts';
 import type { FrontKeys, FrontStore } from './front-store.ts';
 import { OpenVisits, Registrations, checkVisit, isRedirectAllowed } from './stranger-limits.ts';
@@ -27,6 +29,8 @@ interface FrontContext {
   clock: Clock;
   log: Log;
   events?: EventHub | undefined;
+  /** What gateways share; undefined: nothing. */
+  state?: State | undefined;
   pages: LoadFrontPages;
   /** The URL of /mcp. */
   endpoint: string;
@@ -94,9 +98,10 @@ export async function createFront(options: FrontOptions, context: FrontContext):
   const { clock, log, endpoint } = context;
   const scopes = context.scopes.length > 0 ? context.scopes : [DEFAULT_SCOPE];
   const issuer = endpoint.slice(0, endpoint.lastIndexOf('/')) + FRONT_PATH;
-  const keys = await frontKeys(options.folder);
+  const shared = context.state?.isShared ? context.state : undefined;
+  const keys = await (shared ? sharedFrontKeys(shared) : frontKeys(options.folder));
   const sealer = createSealer([keys.records]);
-  const store = createFrontStore(options.folder, sealer);
+  const store = shared ? createStateFrontStore(shared, sealer, clock) : createFrontStore(options.folder, sealer);
   const accounts = new FrontAdapter('Account', store, clock);
   const { default: Engine, errors } = await loadFrontEngine();
   const provider = new Engine(

@@ -2,6 +2,7 @@
 export { createServer } from '../sdk/server/create-server.ts';
 export type { ParleyServer } from '../sdk/server/create-server.ts';
 export type {
+  AnswerOf,
   Asker,
   Call,
   FormAnswer,
@@ -13,6 +14,7 @@ export type {
   TemplateOptions,
   ToolHandler,
   ToolOptions,
+  TypedToolHandler,
 } from '../sdk/server/types.ts';
 export { createGateway } from '../gateway/gateway.ts';
 export type { Gateway, GatewayOptions } from '../gateway/gateway.ts';
@@ -30,7 +32,7 @@ export type { Step, StepFunction } from '../kernel/step.ts';
 export { connect } from '../sdk/client/connect.ts';
 export type { Client } from '../sdk/client/client.ts';
 export type { ListenOptions } from '../mcp/listen/transport-listeners.ts';
-export type { ConnectOptions } from '../sdk/client/types.ts';
+export type { ConnectOptions, TypedResult } from '../sdk/client/types.ts';
 export type { Address } from '../mcp/connect/address.ts';
 export type { ServerView } from '../kernel/server-view.ts';
 export type { ClientView, Exchange } from '../kernel/exchange.ts';

@@ -56,6 +56,7 @@ describe('the public surface', () => {
     expect(typesOf('src/_entries/index.ts')).toMatchInlineSnapshot(`
       [
         "Address",
+        "AnswerOf",
         "Asker",
         "AuditEvent",
         "Call",
@@ -95,6 +96,8 @@ describe('the public surface', () => {
         "TemplateOptions",
         "ToolHandler",
         "ToolOptions",
+        "TypedResult",
+        "TypedToolHandler",
       ]
     `);
   });

@@ -11,6 +11,7 @@ import type {
   Root,
   Tool,
 } from '@modelcontextprotocol/client';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { isWithin } from '../../mcp/eras/notifications.ts';
 import { followTask } from '../../mcp/tasks/follow-task.ts';
 import type { ConnectedServer } from '../../mcp/connect/connected-server.ts';
@@ -33,11 +34,12 @@ import {
   ROOTS_CHANGED,
 } from '../../kernel/methods.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
+import { validateStandard } from '../../kernel/form/standard-schema.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import type { AskResponder } from './ask-responder.ts';
 import { ListedTools, isTool } from './listed-tools.ts';
 import type { Listeners } from './listeners.ts';
-import type { ClientCallOptions, CallToolOptions } from './types.ts';
+import type { ClientCallOptions, CallToolOptions, TypedResult } from './types.ts';
 
 const METHOD_NOT_FOUND = -32601;
 
@@ -81,10 +83,16 @@ export class Client {
    * Resolves with the result, also if the server runs the call as a task. A failing tool has a result with `isError`. A result that does
    * not match the listed output schema is UPSTREAM_INVALID.
    */
+  callTool<O extends StandardSchemaV1>(
+    name: string,
+    args: JsonObject,
+    options: CallToolOptions<O> & { output: O },
+  ): Promise<TypedResult<O>>;
+  callTool(name: string, args?: JsonObject, options?: CallToolOptions): Promise<CallToolResult>;
   async callTool(name: string, args: JsonObject = {}, options: CallToolOptions = {}): Promise<CallToolResult> {
     await this.#approveCall(name, args);
     const safe = this.#safe(options);
-    const { task = false, onTask: _, startId, ...call } = safe;
+    const { task = false, onTask: _, startId, output, ...call } = safe;
     const asTask = this.#tools.asTask(name, task !== false);
     const result = await this.#connected.call({
       ...call,
@@ -95,7 +103,8 @@ export class Client {
     const ended = isObject(result.task)
       ? await followTask(this.#connected, this.#answers, result.task as unknown as TaskState, safe)
       : result;
-    return this.#toCallResult(ended, name);
+    const called = this.#toCallResult(ended, name);
+    return output && called.isError !== true ? this.#typed(called, output, name) : called;
   }
 
   listResources(options?: ClientCallOptions): Promise<Resource[]> {
@@ -280,6 +289,14 @@ export class Client {
     const problem = this.#tools.problem(name, called);
     if (problem !== undefined) throw this.#invalid(problem);
     return called;
+  }
+
+  /** By all rules of the schema, and as it transforms the data. */
+  async #typed(called: CallToolResult, output: StandardSchemaV1, tool: string): Promise<CallToolResult> {
+    const result = await validateStandard(output, called.structuredContent);
+    if (result.issues === undefined) return { ...called, structuredContent: result.value as JsonObject };
+    const reasons = result.issues.map(({ message }) => message).join('; ');
+    throw this.#invalid(`the result of ${tool} does not fit the schema of this call: ${reasons}`);
   }
 
   #invalid(reason: string): GatewayError {

@@ -1,5 +1,6 @@
 // Types for programs that call servers. They use the official SDK's types where it has them.
 import type {
+  CallToolResult,
   ClientCapabilities,
   CreateMessageRequestParams,
   CreateMessageResult,
@@ -10,6 +11,7 @@ import type {
   Root,
   ToolAnnotations,
 } from '@modelcontextprotocol/client';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { CallOptions } from '../../kernel/server-view.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { TaskState } from '../../kernel/target.ts';
@@ -87,7 +89,9 @@ export type ClientCallOptions = Pick<CallOptions, 'onProgress' | 'timeoutMs' | '
   signal?: AbortSignal | undefined;
 };
 
-export interface CallToolOptions extends ClientCallOptions {
+export interface CallToolOptions<O extends StandardSchemaV1 = StandardSchemaV1> extends ClientCallOptions {
+  /** Checks the structured content, and gives it its type. What does not fit is UPSTREAM_INVALID. */
+  output?: O | undefined;
   /**
    * For a tool that is a flow: an id of 16 to 200 characters that nobody else has, such as a UUID. A call that is repeated with it
    * continues the same session, or gets its result.
@@ -98,3 +102,8 @@ export interface CallToolOptions extends ClientCallOptions {
   /** Called with each state of the task, if the call became one. */
   onTask?: (task: TaskState) => void;
 }
+
+/** The result of a tool; a failed one has no structured content. */
+export type TypedResult<O extends StandardSchemaV1> = CallToolResult & {
+  structuredContent?: StandardSchemaV1.InferOutput<O>;
+};

@@ -16,9 +16,12 @@ import { toReason, cachedSchemaCheck } from '../../kernel/json-schema.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { ELICIT_INPUT, LIST_ROOTS, PING_PEER, SAMPLE_MESSAGE } from '../../kernel/methods.ts';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { randomId } from '../../kernel/crypto/ids.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
-import type { Asker, Call, FormAnswer } from './types.ts';
+import { isStandardSchema, validateStandard } from '../../kernel/form/standard-schema.ts';
+import { toJsonSchema } from './schema.ts';
+import type { AnswerOf, Asker, Call, Schema } from './types.ts';
 
 /** Default delay before a client should come back for an answer. */
 const RETRY_MS = 500;
@@ -99,14 +102,15 @@ export class ExchangeAsker implements Asker {
     return this.#exchange.canAsk(KINDS[kind]);
   }
 
-  async elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<FormAnswer> {
-    const requestedSchema = toFormSchema(form.schema);
+  async elicit<const S extends Schema>(form: { message: string; schema: S; key?: string }): Promise<AnswerOf<S>> {
+    const requestedSchema = toFormSchema(isStandardSchema(form.schema) ? toPlainForm(form.schema) : form.schema);
     const params = { mode: 'form', message: form.message, requestedSchema };
     const answer = (await this.#ask(ELICIT_INPUT, params, form.key)) as ElicitResult;
-    if (answer.action !== 'accept') return answer as FormAnswer;
+    if (answer.action !== 'accept') return answer as AnswerOf<S>;
     const { content = {} } = answer;
     checkAnswer(content, requestedSchema);
-    return { ...answer, action: 'accept', content };
+    const checked = isStandardSchema(form.schema) ? await requireValid(form.schema, content) : content;
+    return { ...answer, action: 'accept', content: checked } as AnswerOf<S>;
   }
 
   async elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult> {
@@ -134,6 +138,33 @@ export class ExchangeAsker implements Asker {
   #ask(method: string, params: JsonObject | undefined, key: string | undefined): Promise<JsonObject> {
     return this.#exchange.ask({ method, ...(params && { params }), ...(key !== undefined && { key }) });
   }
+}
+
+/** What a library says beyond the fields of a form is left out: clients check forms strictly. A format says more to a user than its pattern. */
+function toPlainForm(schema: StandardSchemaV1): JsonObject {
+  const { type, properties, required } = toJsonSchema(schema, { side: 'input', option: 'the schema of a form' });
+  if (type !== 'object' || !isObject(properties))
+    throw new GatewayError('BAD_OPTION', { option: 'the schema of a form', reason: 'must describe an object' });
+  const fields = Object.entries(properties).map(([name, field]) => {
+    if (!isObject(field) || field['format'] === undefined) return [name, field] as const;
+    const { pattern: _, ...rest } = field;
+    return [name, rest] as const;
+  });
+  return { type, properties: Object.fromEntries(fields), ...(Array.isArray(required) && { required }) };
+}
+
+/** By all rules of the author's library, and as it transforms the answer. */
+async function requireValid(schema: StandardSchemaV1, content: JsonObject): Promise<unknown> {
+  const result = await validateStandard(schema, content);
+  if (result.issues === undefined) return result.value;
+  const reason = result.issues.map(({ path = [], message }) =>
+    [path.map(keyOf).join('.'), message].filter(Boolean).join(': '),
+  );
+  throw new GatewayError('ANSWER_INVALID', { reason: reason.join('; ') });
+}
+
+function keyOf(segment: PropertyKey | { key: PropertyKey }): string {
+  return String(typeof segment === 'object' ? segment.key : segment);
 }
 
 /**

@@ -39,6 +39,7 @@ import { toPage } from './list-pages.ts';
 import { ServerPrompts } from './prompts.ts';
 import { ServerResources } from './resources.ts';
 import { ServerTools } from './tools.ts';
+import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type * as Types from './types.ts';
 import type { RequestHandler } from './request-handler.ts';
 
@@ -108,12 +109,18 @@ export class Server implements Target {
     this.#methods = this.#toMethods();
   }
 
-  tool<I extends Types.Schema = JsonObject, O extends Types.Schema = Types.Schema>(
+  tool<O extends StandardSchemaV1, I extends Types.Schema = JsonObject>(
     name: string,
-    options: Types.ToolOptions<I, O>,
+    options: Types.ToolOptions<I, O> & { output: O },
+    handler: Types.TypedToolHandler<Types.Output<I>, O>,
+  ): Types.Registration;
+  tool<I extends Types.Schema = JsonObject>(
+    name: string,
+    options: Types.ToolOptions<I, JsonObject>,
     handler: Types.ToolHandler<Types.Output<I>>,
-  ): Types.Registration {
-    return this.#tools.add(name, options as Types.ToolOptions, handler);
+  ): Types.Registration;
+  tool(name: string, options: Types.ToolOptions, handler: Types.ToolHandler<never>): Types.Registration {
+    return this.#tools.add(name, options, handler);
   }
 
   resource(uri: string, options: Types.ResourceOptions, read: Types.ResourceReader): Types.Registration {

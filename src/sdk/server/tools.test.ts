@@ -15,7 +15,7 @@ const text = (text: string) => ({ type: 'text', text });
 
 function callOne(options: ToolOptions, handler: ToolHandler<JsonObject>, params: JsonObject = {}) {
   const server = create();
-  server.tool('t', options, handler);
+  server.tool('t', options as ToolOptions<JsonObject, JsonObject>, handler);
   return call(server, { name: 't', ...params });
 }
 

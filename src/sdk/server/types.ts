@@ -68,7 +68,13 @@ export interface ToolOptions<I extends Schema = JsonObject, O extends Schema = S
 /** Structured data, text, content blocks, or a whole result. Undefined is an empty result. */
 type ToolReturn = CallToolResult | ContentBlock[] | string | JsonObject | undefined | void;
 
-export type ToolHandler<I> = (args: I, call: Call) => ToolReturn | Promise<ToolReturn>;
+export type ToolHandler<I> = (args: I, call: Call) => MaybePromise<ToolReturn>;
+
+/** Of a tool whose output schema has a type: data that fits, or a whole result. */
+export type TypedToolHandler<I, O extends StandardSchemaV1> = (
+  args: I,
+  call: Call,
+) => MaybePromise<StandardSchemaV1.InferInput<O> | CallToolResult>;
 
 export interface ResourceOptions extends Described {
   name?: string;
@@ -149,11 +155,21 @@ export type FormAnswer =
   | { action: 'accept'; content: Record<string, string | number | boolean | string[]> }
   | { action: 'decline' | 'cancel'; content?: undefined };
 
+/** By a schema of a library, the content is what that makes of it. */
+export type AnswerOf<S extends Schema> = S extends StandardSchemaV1
+  ?
+      | { action: 'accept'; content: StandardSchemaV1.InferOutput<S> }
+      | { action: 'decline' | 'cancel'; content?: undefined }
+  : FormAnswer;
+
 /** Requests to the client and its user. They work the same in every era. */
 export interface Asker {
   can(kind: 'elicit' | 'elicit-url' | 'sample' | 'sample-tools' | 'roots'): boolean;
-  /** A form of flat fields; `schema` is its properties or a whole object schema. */
-  elicit(form: { message: string; schema: JsonObject; key?: string }): Promise<FormAnswer>;
+  /**
+   * A form of flat fields. `schema`: its properties, a whole object schema, or a Standard Schema of an object, such as one of zod, which also
+   * gives the answer its type.
+   */
+  elicit<const S extends Schema>(form: { message: string; schema: S; key?: string }): Promise<AnswerOf<S>>;
   elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult>;
   sample(
     request: CreateMessageRequestParams & { key?: string },

@@ -59,12 +59,13 @@ export async function openOfficial(kind: Official, { url, who, onElicit, down }:
   });
   died.catch(() => {});
   const client = await Promise.race([filling.openFilling(kind, { url, headers: { 'x-user': who }, onElicit }), died]);
+  const callTool = (...given: Parameters<Opened['callTool']>): ReturnType<Opened['callTool']> => {
+    const called = client.callTool(...given);
+    called.catch(() => {});
+    return Promise.race([called, died]);
+  };
   return {
-    callTool: (name, args, options) => {
-      const called = client.callTool(name, args, options);
-      called.catch(() => {});
-      return Promise.race([called, died]);
-    },
+    callTool,
     [Symbol.asyncDispose]: () => client.close(),
   };
 }

@@ -1,4 +1,4 @@
-// `npm run bench -- flows [--quick] [--only name] [--write]`: what a turn of a flow costs in each store, and beside it the same flow in
+// `npm run bench -- flows [--quick|--short] [--only name] [--write]`: what a turn of a flow costs in each store, and beside it the same flow in
 // DBOS and in Restate; what a waiting session takes, how long a token is, and what a replay costs.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,6 +15,7 @@ import { machine } from './report/summary.mjs';
 
 const { values: options } = parseArgs({
   options: {
+    short: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     only: { type: 'string' },
     write: { type: 'boolean', default: false },
@@ -26,9 +27,10 @@ if (!globalThis.gc) {
 }
 const PLANS = {
   quick: { inFlights: [16, 1], rounds: 2, ms: 200, warm: { turns: 400, ms: 500 }, sessions: 2000 },
+  short: { inFlights: [64, 1], rounds: 4, ms: 250, warm: { turns: 4000, ms: 1500 }, sessions: 5000 },
   whole: { inFlights: [64, 1], rounds: 10, ms: 400, warm: { turns: 12_000, ms: 3000 }, sessions: 20_000 },
 };
-const plan = options.quick ? PLANS.quick : PLANS.whole;
+const plan = PLANS[options.quick ? 'quick' : options.short ? 'short' : 'whole'];
 /** A store outside of this process needs fewer: nothing of the process itself is in their size. */
 const SESSIONS_OUTSIDE = 2000;
 const LENGTHS = [0, 10, 50, 100, 500];

@@ -1,4 +1,4 @@
-// `npm run bench -- gateway [--quick] [--only http-stdio|http-http|stdio-stdio|stdio-http|handshake|stateless|same|cross …]
+// `npm run bench -- gateway [--quick|--short] [--only http-stdio|http-http|stdio-stdio|stdio-http|handshake|stateless|same|cross …]
 // [--who relay,parley …] [--lives 2] [--write]`: every gateway in one run, in turns, beside a direct connection and a bare relay.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,11 +14,13 @@ import { machine } from './report/summary.mjs';
 
 const PLANS = {
   full: { starts: 3, lives: 2, rounds: 7, ms: 150, largeRounds: 3, warmUpCalls: 20_000, warmUpMs: 6000 },
+  short: { starts: 1, lives: 1, rounds: 5, ms: 80, largeRounds: 2, warmUpCalls: 5000, warmUpMs: 2000 },
   quick: { starts: 1, lives: 1, rounds: 3, ms: 80, largeRounds: 1, warmUpCalls: 3000, warmUpMs: 2000 },
 };
 
 const { values: options } = parseArgs({
   options: {
+    short: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
     who: { type: 'string', multiple: true, default: [] },
@@ -27,7 +29,7 @@ const { values: options } = parseArgs({
   },
 });
 const words = (given) => given.flatMap((one) => one.split(','));
-const chosen = options.quick ? PLANS.quick : PLANS.full;
+const chosen = PLANS[options.quick ? 'quick' : options.short ? 'short' : 'full'];
 const plan = options.lives ? { ...chosen, lives: Number(options.lives) } : chosen;
 const who = words(options.who);
 const names = who.length > 0 ? NAMES.filter((name) => who.includes(name)) : NAMES;

@@ -1,4 +1,4 @@
-// `npm run bench -- guard [--quick] [--write]`: what the guard adds to a call, in CPU of the gateway's process. One gateway for each row, each in its own
+// `npm run bench -- guard [--quick|--short] [--write]`: what the guard adds to a call, in CPU of the gateway's process. One gateway for each row, each in its own
 // process before a server in it, called in turns, and started several times. The ratio is the median of those within single rounds.
 // Then what budgets add: a build with and one without them, before a server on stdio.
 import { fork } from 'node:child_process';
@@ -9,8 +9,9 @@ import { build } from './guard/build.mjs';
 import { renewResults } from './report/results-page.mjs';
 import { machine } from './report/summary.mjs';
 
-const isQuick = process.argv.includes('--quick');
-const [LIVES, ROUNDS, CALLS, IN_FLIGHT] = isQuick ? [1, 5, 1000, 16] : [4, 12, 3000, 16];
+const PLANS = { full: [4, 12, 3000, 16], short: [2, 8, 1500, 16], quick: [1, 5, 1000, 16] };
+const wanted = ['quick', 'short'].find((name) => process.argv.includes(`--${name}`)) ?? 'full';
+const [LIVES, ROUNDS, CALLS, IN_FLIGHT] = PLANS[wanted];
 const VERSION = '2026-07-28';
 const META = { 'io.modelcontextprotocol/protocolVersion': VERSION, 'io.modelcontextprotocol/clientCapabilities': {} };
 const SMALL = 'hello';

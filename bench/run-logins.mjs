@@ -1,4 +1,4 @@
-// `npm run bench -- logins [--quick] [--write]`: what a login costs a call. Three gateways, without a login, with a key and with a token, take turns in
+// `npm run bench -- logins [--quick|--short] [--write]`: what a login costs a call. Three gateways, without a login, with a key and with a token, take turns in
 // one run; each round is CPU time per call of the gateway's process.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,8 +8,9 @@ import { SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { renewResults } from './report/results-page.mjs';
 import { machine } from './report/summary.mjs';
 
-const isQuick = process.argv.includes('--quick');
-const [ROUNDS, CALLS, WARM_UP] = isQuick ? [5, 500, 500] : [15, 2000, 3000];
+const PLANS = { full: [15, 2000, 3000], short: [10, 1000, 2000], quick: [5, 500, 500] };
+const wanted = ['quick', 'short'].find((name) => process.argv.includes(`--${name}`)) ?? 'full';
+const [ROUNDS, CALLS, WARM_UP] = PLANS[wanted];
 const CONCURRENCY = 8;
 const KEY = 'parley_a-key-for-the-bench-0123456789';
 const PROGRAM = fileURLToPath(new URL('logins/gateway.mjs', import.meta.url));

@@ -1,4 +1,4 @@
-// `npm run bench -- server [--quick] [--only http|stdio|small|large …] [--write]`: all subjects in one run, in turns, because
+// `npm run bench -- server [--quick|--short] [--only http|stdio|small|large …] [--write]`: all subjects in one run, in turns, because
 // on a shared machine only figures taken side by side can be compared.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -15,6 +15,7 @@ import { startSubject } from './subject.mjs';
 // its code is compiled. A group that takes longer than `groupMs`, on a busy machine, gets fewer lives.
 const PLANS = {
   full: { lives: 4, rounds: 5, ms: 100, settleMs: 60, warmUpCalls: 5000, groupMs: 50_000 },
+  short: { lives: 2, rounds: 4, ms: 80, settleMs: 40, warmUpCalls: 3000, groupMs: 15_000 },
   quick: { lives: 1, rounds: 5, ms: 80, settleMs: 40, warmUpCalls: 2000, groupMs: 10_000 },
 };
 
@@ -23,12 +24,13 @@ const FEWEST_LIVES = 2;
 
 const { values: options } = parseArgs({
   options: {
+    short: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
     write: { type: 'boolean', default: false },
   },
 });
-const plan = options.quick ? PLANS.quick : PLANS.full;
+const plan = PLANS[options.quick ? 'quick' : options.short ? 'short' : 'full'];
 
 installPeers();
 const build = buildStamp();

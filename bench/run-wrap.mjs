@@ -1,4 +1,4 @@
-// `npm run bench -- wrap [--quick] [--only …] [--who relay,parley …] [--size small|large] [--write]`: CPU of one call through `parley wrap`, as it comes, beside
+// `npm run bench -- wrap [--quick|--short] [--only …] [--who relay,parley …] [--size small|large] [--write]`: CPU of one call through `parley wrap`, as it comes, beside
 // the bare relay, other gateways and, with PARLEY_BEFORE=FOLDER[:FOLDER…], other builds of Parley; all in turns.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,10 +17,17 @@ import { RATIO, wrapLine, wrapTable } from './report/wrap-table.mjs';
 const PLANS = {
   full: {
     lives: 2,
-    small: { rounds: 30, ms: 120 },
-    large: { rounds: 12, calls: 15 },
-    warmUpCalls: 20_000,
-    warmUpMs: 5000,
+    small: { rounds: 24, ms: 100 },
+    large: { rounds: 8, calls: 12 },
+    warmUpCalls: 12_000,
+    warmUpMs: 3000,
+  },
+  short: {
+    lives: 1,
+    small: { rounds: 16, ms: 100 },
+    large: { rounds: 6, calls: 10 },
+    warmUpCalls: 8000,
+    warmUpMs: 2500,
   },
   quick: {
     lives: 1,
@@ -35,6 +42,7 @@ const IN_FLIGHT = 64;
 
 const { values: options } = parseArgs({
   options: {
+    short: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
     who: { type: 'string', multiple: true, default: [] },
@@ -44,7 +52,7 @@ const { values: options } = parseArgs({
   },
 });
 const words = (given) => given.flatMap((one) => one.split(','));
-const chosen = options.quick ? PLANS.quick : PLANS.full;
+const chosen = PLANS[options.quick ? 'quick' : options.short ? 'short' : 'full'];
 const plan = options.lives ? { ...chosen, lives: Number(options.lives) } : chosen;
 const sizes = words(options.size);
 const who = words(options.who);

@@ -1,4 +1,4 @@
-// `npm run bench -- [server] [gateway] [wrap] [flows] [guard] [logins] [tools] [--quick] [--only …] [--write]`: one bench or all, one after the other, because two
+// `npm run bench -- [server] [gateway] [wrap] [flows] [guard] [logins] [tools] [--quick|--short] [--only …] [--write]`: one bench or all, one after the other, because two
 // at once would measure each other.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

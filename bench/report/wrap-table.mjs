@@ -46,11 +46,13 @@ const PEERS_AIM = 6;
 
 export function wrapTable({ cpu, cores, node, date, commit, plan, seconds }, cells) {
   const names = [...new Set(cells.flatMap(({ rounds }) => Object.keys(rounds)))];
+  const earlier = names.filter((name) => name.startsWith('parley ') && !name.includes('('));
   const head = [
     'CPU µs per call (÷ relay; median of the ratios within rounds)',
     ...names,
     'aim',
     'cheapest other gateway ÷ parley',
+    ...earlier.map((name) => `parley ÷ ${name}`),
   ];
   const lines = cells.map((cell) => {
     const figures = new Map(figuresOf(cell).map((one) => [one.name, one]));
@@ -59,6 +61,7 @@ export function wrapTable({ cpu, cores, node, date, commit, plan, seconds }, cel
       ...names.map((name) => toText(name, figures.get(name))),
       aimOf(cell, figures),
       peersOf(figures),
+      ...earlier.map((name) => besideEarlier(figures, name)),
     ];
   });
   const about = `Commit ${commit}. ${cpu}, ${cores} cores, Node ${node}, ${date}; ${plan.lives} processes of each, ${plan.small.rounds} rounds of ${plan.small.ms} ms in each, in turns; ${seconds} s.`;
@@ -77,6 +80,15 @@ function peersOf(figures) {
   if (others.length === 0) return '–';
   const ratio = Math.min(...others.map(({ cpu }) => cpu)) / figures.get('parley').cpu;
   return `${ratio.toFixed(1)} (≥ ${PEERS_AIM}: ${ratio >= PEERS_AIM ? 'met' : 'not met'})`;
+}
+
+/** No cell may be dearer than in an earlier build. */
+function besideEarlier(figures, name) {
+  const before = figures.get(name);
+  if (!before) return '–';
+  const { cpu, inRounds } = figures.get('parley');
+  const ratio = cpu / before.cpu;
+  return `${ratio.toFixed(2)}; ${(inRounds / before.inRounds).toFixed(2)} (≤ 1: ${ratio <= 1 ? 'met' : 'not met'})`;
 }
 
 function toText(name, figure) {

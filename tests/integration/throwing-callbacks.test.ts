@@ -21,7 +21,7 @@ const OURS = new Set(
   `Abortable AbortListener Ask Asker Ask$1 Call ChainContext CheckedSchema ClientChannel Exchange Extension FairShares GatewayTool Handle HttpResponse
 ListChecks LookUp ManualClock MapEntry Next OpenPages Origin OriginOf OwnedTable OwnerOf PageLogin PagesHost RawObject RunGuard Sealer SessionPrompts
 StandIn StatelessExchange StepContext StepExchange Turn WaitingNotice Watcher Connectable LoginAttempt Behind HumanChannelOptions
-UpstreamTargetOptions RoutedChain UpstreamTarget TokenFlowSessions Lease`.split(/\s+/),
+UpstreamTargetOptions RoutedChain UpstreamTarget TokenFlowSessions Lease CallNotes EventWatcher`.split(/\s+/),
 );
 
 /** A clock of the program is for its tests: nothing that has a time can go on without one. */
@@ -30,7 +30,7 @@ const NO_CASE = ['Clock.now', 'Clock.after', 'Clock.ticks'];
 /** Parts of a callback that has a case: what it is given to go on with, and what a part of its own type returns. */
 const WITHIN =
   `Clock.after() Clock.after(callback) HttpEndpoint.handle(next) Hooks.ask(next) Hooks.log(next) Hooks.notify(next) Hooks.progress(next) OnAsk(next)
-Server.watch(listener) Target.watch(listener) Validity.watch(end) RequestHandler EndpointOptions.part ServeContext.events State.watch() State.watch(changed)
+Server.watch(listener) Target.watch(listener) Validity.watch(end) RequestHandler EndpointOptions.part ServeContext.eventStore State.watch() State.watch(changed)
 SessionStore.onChange(listener)`.split(/\s+/);
 
 /** Callbacks of programs that need a login, a page, files or a second process; tests of these play them. */

@@ -17,6 +17,7 @@ import type { ResultObject } from '../raw/raw-object.ts';
 import { hasEnded, readSuspended } from '../target.ts';
 import type { TaskState } from '../target.ts';
 import { Audience } from './audience.ts';
+import type { CallAnswer } from './call-notes.ts';
 import type { EventWatcher } from './event-watcher.ts';
 import { ObservedCall } from './observed-call.ts';
 
@@ -99,13 +100,18 @@ export class EventHub {
   }
 
   answered(call: ObservedCall, result: ResultObject): void {
-    if (call.audience.answers.length > 0) call.audience.answer(call, { result });
+    if (call.audience.answers.length > 0) this.#tellAnswer(call, { result });
     if (!this.#goesOn(call)) this.#end(call, toOutcome(result, call.exchange));
   }
 
   failed(call: ObservedCall, thrown: unknown): void {
-    if (call.audience.answers.length > 0) call.audience.answer(call, { thrown });
+    if (call.audience.answers.length > 0) this.#tellAnswer(call, { thrown });
     if (!this.#goesOn(call)) this.#end(call, outcomeOf(thrown));
+  }
+
+  #tellAnswer(call: ObservedCall, answer: CallAnswer): void {
+    call.answeredMs = ticksOf(this.#clock) - call.begun;
+    call.audience.answer(call, answer);
   }
 
   #goesOn(call: ObservedCall): boolean {

@@ -33,6 +33,8 @@ export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes 
   ending: Promise<ResultObject> | undefined;
   /** It took long, which was told. */
   isLong = false;
+  /** How long it took until its request was answered, in milliseconds; known only if somebody watches answers. */
+  answeredMs: number | undefined;
   /** How it ended, in one word or the name of an error. */
   outcome: string | undefined;
   /** How long it took, or has taken so far, in milliseconds. */
@@ -53,6 +55,7 @@ export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes 
     this.spokenTo = undefined;
     this.findings = undefined;
     this.ending = undefined;
+    this.answeredMs = undefined;
     this.outcome = undefined;
     this.ms = undefined;
   }

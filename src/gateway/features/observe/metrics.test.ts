@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { SPEAKING } from '../../../mcp/eras/fake-views.contract.ts';
 import type { Exchange } from '../../../kernel/exchange.ts';
-import type { Handle } from '../../../kernel/target.ts';
+import type { Handle, Target } from '../../../kernel/target.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { InternalExchange } from '../../../kernel/internal-exchange.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
 import { createLog } from '../../../kernel/base/log.ts';
+import { EventHub } from '../../../kernel/events/event-hub.ts';
+import { EventsLayer } from '../../events-layer.ts';
 import { Metrics } from './metrics.ts';
 import { parseMetrics } from '../../../kernel/base/parse-metrics.contract.ts';
 import { UpstreamEvents } from './vitals.ts';
@@ -24,8 +26,11 @@ function exchange(method: string, server?: string): Exchange {
   return Object.assign(new InternalExchange(method, {}, CLIENT), server && { server });
 }
 
-function to(handle: Handle) {
-  return { handle };
+/** What watches a target, as the gateway has it watched. */
+function around(metrics: Metrics, request: Exchange, handle: Handle, now = () => 0) {
+  const hub = new EventHub({ log: createLog({ level: 'silent' }), clock: { now, after: () => () => {} } });
+  hub.watch(metrics);
+  return new EventsLayer({ handle } as Target, hub).handle(request);
 }
 
 function read(metrics: Metrics) {
@@ -35,29 +40,17 @@ function read(metrics: Metrics) {
 describe('metrics', () => {
   it('count exchanges by method, server, client and outcome, whether they end at once or later', async () => {
     const metrics = new Metrics(() => NOTHING);
-    await metrics.around(
-      exchange('tools/list', 'files'),
-      to(() => ({ tools: [] })),
-    );
-    await metrics.around(
-      exchange('tools/call', 'files'),
-      to(async () => ({ content: [], isError: true })),
-    );
+    await around(metrics, exchange('tools/list', 'files'), () => ({ tools: [] }));
+    await around(metrics, exchange('tools/call', 'files'), async () => ({ content: [], isError: true }));
     const failing = [new GatewayError('UPSTREAM_CLOSED'), new GatewayError('CANCELLED'), new ProtocolError(-1, 'x')];
     for (const error of [...failing, new Error('bug')]) {
-      const answer = metrics.around(
-        exchange('tools/call', 'files'),
-        to(() => Promise.reject(error)),
-      );
+      const answer = around(metrics, exchange('tools/call', 'files'), () => Promise.reject(error));
       await expect(answer).rejects.toBe(error);
     }
     expect(() =>
-      metrics.around(
-        exchange('ping'),
-        to(() => {
-          throw failing[0]!;
-        }),
-      ),
+      around(metrics, exchange('ping'), () => {
+        throw failing[0]!;
+      }),
     ).toThrow(failing[0]!);
     const { parley_exchanges_total: counted, parley_errors_total: errors } = read(metrics);
     expect(counted).toEqual({
@@ -74,10 +67,12 @@ describe('metrics', () => {
 
   it('measure how long an exchange takes', async () => {
     let now = 0;
-    const metrics = new Metrics(() => NOTHING, { now: () => now });
-    const answer = metrics.around(
+    const metrics = new Metrics(() => NOTHING);
+    const answer = around(
+      metrics,
       exchange('tools/call', 'files'),
-      to(async () => ({})),
+      async () => ({}),
+      () => now,
     );
     now = 300;
     await answer;
@@ -94,10 +89,7 @@ describe('metrics', () => {
     const servers = [{ name: 'files', state: 'failing' }];
     const metrics = new Metrics(() => ({ ...NOTHING, servers, sessions: 3, listens: 2, parked: 1 }));
     let end = (_: JsonObject): void => {};
-    const running = metrics.around(
-      exchange('tools/call'),
-      to(() => new Promise((resolve) => (end = resolve))),
-    );
+    const running = around(metrics, exchange('tools/call'), () => new Promise((resolve) => (end = resolve)));
     expect(read(metrics)).toMatchObject({
       parley_exchanges_in_flight: { '': 1 },
       parley_sessions: { '': 3 },
@@ -114,21 +106,14 @@ describe('metrics', () => {
 
   it('stay few, whatever clients call', async () => {
     const metrics = new Metrics(() => NOTHING);
-    for (let i = 0; i < 3000; i++)
-      await metrics.around(
-        exchange(`made-up/${i}`),
-        to(() => ({})),
-      );
+    for (let i = 0; i < 3000; i++) await around(metrics, exchange(`made-up/${i}`), () => ({}));
     const { parley_exchanges_total: counted } = read(metrics);
     expect(counted).toEqual({ 'client=handshake,method=other,outcome=ok,server=': 3000 });
   });
 
   it('of two gateways are kept apart', async () => {
     const [one, two] = [new Metrics(() => NOTHING), new Metrics(() => NOTHING)];
-    await one.around(
-      exchange('ping'),
-      to(() => ({})),
-    );
+    await around(one, exchange('ping'), () => ({}));
     expect(read(one).parley_exchanges_total).toBeDefined();
     expect(read(two).parley_exchanges_total).toBeUndefined();
   });

@@ -1,5 +1,8 @@
-// The counters of one gateway, and the layer that counts. Each gateway has its own, so that two in one process do not mix. Every label comes from a
+// The counters of one gateway, which watch its calls from the moment that somebody can see them, and the layer that counts clients. Each gateway has its own, so that two in one process do not mix. Every label comes from a
 // fixed list or the configuration, so the number of time series stays bounded whatever clients and servers send. Tool names are never labels.
+import type { CallAnswer } from '../../../kernel/events/call-notes.ts';
+import type { EventWatcher } from '../../../kernel/events/event-watcher.ts';
+import type { ObservedCall } from '../../../kernel/events/observed-call.ts';
 import type { Exchange } from '../../../kernel/exchange.ts';
 import { TargetLayer } from '../../../kernel/target.ts';
 import type { Change, ClientOpening, HandleResult, Target, Watcher } from '../../../kernel/target.ts';
@@ -15,7 +18,7 @@ import type { Vitals } from './vitals.ts';
 type Time = Pick<typeof performance, 'now'>;
 type Known = Omit<Vitals, 'inFlight'>;
 
-/** Counts what passes it, from the moment that somebody can see the counters. */
+/** Counts the clients that open and those that watch. */
 export class CountedLayer extends TargetLayer {
   readonly #metrics: Metrics;
   readonly #onWatch: (watcher: Watcher) => () => void;
@@ -25,10 +28,6 @@ export class CountedLayer extends TargetLayer {
     super(target);
     this.#metrics = metrics;
     this.#onWatch = onWatch;
-  }
-
-  override handle(exchange: Exchange): HandleResult {
-    return this.#metrics.isShown ? this.#metrics.around(exchange, this.target) : this.target.handle(exchange);
   }
 
   /** What a client waits for at its opening: until it is known what the servers offer. */
@@ -49,7 +48,9 @@ export class CountedLayer extends TargetLayer {
 }
 
 /** A known combination of labels allocates nothing. */
-export class Metrics {
+export class Metrics implements EventWatcher {
+  readonly what = 'metrics';
+  readonly seesAll = true;
   /** A page shows them. */
   isShown = false;
   readonly #vitals: () => Known;
@@ -65,20 +66,16 @@ export class Metrics {
     this.#time = time;
   }
 
-  around(exchange: Exchange, target: Pick<Target, 'handle'>): HandleResult {
-    this.#time ??= performance;
-    const start = this.#time.now();
+  begin(): void {
     this.#inFlight++;
-    return tapOutcome(
-      exchange,
-      target,
-      (result) => this.#end(exchange, start, outcomeOfResult(result)),
-      (error) => {
-        const thrown = toReadable(error);
-        this.#end(exchange, start, outcomeOfError(thrown));
-        this.#errors.at([toCodeLabel(thrown)]).count++;
-      },
-    );
+  }
+
+  answer(call: ObservedCall, answer: CallAnswer): void {
+    this.#inFlight--;
+    if ('result' in answer) return this.#count(call, outcomeOfResult(answer.result));
+    const thrown = toReadable(answer.thrown);
+    this.#count(call, outcomeOfError(thrown));
+    this.#errors.at([toCodeLabel(thrown)]).count++;
   }
 
   /** A client opens; returns what to call when it can be answered. */
@@ -94,10 +91,9 @@ export class Metrics {
     return { type: TEXT_TYPE, body: writeFamilies([...this.#families(), ...vitals, ...ofServers]) };
   }
 
-  #end({ method, server = '', client }: Exchange, start: number, outcome: string): void {
-    this.#inFlight--;
-    const seconds = (this.#time!.now() - start) / 1000;
-    this.#durations.at([toMethodLabel(method), server, client.dialect, outcome]).add(seconds);
+  #count({ exchange, server = '', answeredMs = 0 }: ObservedCall, outcome: string): void {
+    const { method, client } = exchange;
+    this.#durations.at([toMethodLabel(method), server, client.dialect, outcome]).add(answeredMs / 1000);
   }
 
   #families(): Family[] {

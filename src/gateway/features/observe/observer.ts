@@ -59,10 +59,11 @@ export class Observer {
     this.#observed = observed;
     this.#tracing = (options.tracing ?? hasTracing()) ? new ExchangeTracer(log) : undefined;
     if (options.tracing === true && !hasTracing()) log?.warn({}, 'tracing.no-sdk');
-    this.#metrics = options.metrics === false ? undefined : this.#createMetrics(options.metrics === true);
+    this.#metrics = options.metrics === false ? undefined : this.#createMetrics();
+    if (this.#metrics && options.metrics === true) this.#show(this.#metrics);
   }
 
-  /** Counts and traces what clients send; nothing where both are off. */
+  /** Traces what clients send, and counts clients; nothing where both are off. */
   readonly layer: Layer = (next) => {
     const tracing = this.#tracing;
     const traced = tracing ? new ObservedLayer(next, (exchange, handle) => tracing.serve(exchange, handle)) : next;
@@ -92,7 +93,7 @@ export class Observer {
     const pages = { '/healthz': healthPage, '/readyz': ready };
     const metrics = this.#metrics;
     if (!metrics || !(this.#options.metrics ?? isPrivate)) return pages;
-    metrics.isShown = true;
+    this.#show(metrics);
     if (this.#events) this.#counted.watch(this.#events);
     return { ...pages, '/metrics': metricsPage(async () => metrics.text(await this.#families())) };
   }
@@ -104,9 +105,15 @@ export class Observer {
     return [...this.#counted.families(), ...ofProcess.families(), ...ofServers];
   }
 
-  #createMetrics(isShown: boolean): Metrics {
+  /** From now on somebody can see them. */
+  #show(metrics: Metrics): void {
+    if (!metrics.isShown) this.#events?.watch(metrics);
+    metrics.isShown = true;
+  }
+
+  #createMetrics(): Metrics {
     const vitals = () => ({ ...this.#observed(), ...this.#watching, upstreams: this.#upstreams.counts });
-    return Object.assign(new Metrics(vitals), { isShown });
+    return new Metrics(vitals);
   }
 
   #attend({ client }: Watcher): () => void {

@@ -34,7 +34,9 @@ describe('a gateway is found', () => {
     });
     expect(shown).toContain(`on stdio, process ${gateway.child.pid}`);
     expect(shown).toMatch(/SERVER +STATE +SPEAKS/);
-    expect((await home.run(['ls', 'tools'])).stdout).toMatch(/TOOL +SERVER +DESCRIPTION\n.*get_weather +weather /);
+    expect((await home.run(['ls', 'tools'])).stdout).toMatch(
+      /TOOL +SERVER +ARGUMENTS +DESCRIPTION\n.*get_weather +weather /,
+    );
     // A command that was not found is in the log, once.
     expect(gateway.logged('upstream.failed')).toMatchObject([
       { server: 'dead', reason: expect.stringContaining('command not found: no-such-command') },
@@ -229,7 +231,9 @@ describe('whom to talk to', () => {
   it('is a command after --, for ls, call, read, prompt and status', async () => {
     const home = newHome();
     const behind = ['--', ...PARLEY_DEMO];
-    expect((await home.run(['ls', 'tools', ...behind])).stdout).toMatch(/TOOL +DESCRIPTION\nadd +Adds two numbers/);
+    expect((await home.run(['ls', 'tools', ...behind])).stdout).toMatch(
+      /TOOL +ARGUMENTS +DESCRIPTION\nadd +a, b +Adds two numbers/,
+    );
     expect(await home.run(['call', 'add', '{"a": 2, "b": 40}', ...behind])).toMatchObject({ stdout: '{"sum":42}\n' });
     expect((await home.run(['read', 'demo://about', ...behind])).stdout).toContain('A demo.');
     const filled = await home.run(['prompt', 'plan_evening', '--arg', 'city=Oslo', ...behind]);

@@ -96,6 +96,18 @@ test.each([
   expect(shown).toEqual([]);
 });
 
+test('an authorization server that does not register the client is quoted with its reason, made safe to print', async () => {
+  const refusing = await listen((_, response) => {
+    response.writeHead(400, { 'content-type': 'application/json' });
+    const description = 'grant_types can only contain authorization_code\u001b[2K\nsecond line';
+    response.end(JSON.stringify({ error: 'invalid_client_metadata', error_description: description }));
+  });
+  const url = await hostile(() => ({ registration_endpoint: `${refusing}/register` }));
+  const { message } = await refusal(url, { onLogin: comeBack });
+  expect(message).toContain('invalid_client_metadata: grant_types can only contain authorization_code');
+  expect(message.includes('\u001b') || message.includes('\n')).toBe(false);
+});
+
 test('a page with what shells read stays one link', async () => {
   const url = await hostile((base) => ({ authorization_endpoint: `${base}/auth?a=$(id)&b=\`id\`;"|'<>` }));
   const shown: string[] = [];

@@ -80,11 +80,16 @@ function toHelp([of]: string[]): Command {
 
 function read(spec: CommandSpec, args: string[]): Command {
   const before = args.includes('--') ? args.slice(0, args.indexOf('--')) : args;
-  if (before.some((arg) => arg === '--help' || arg === '-h')) return { name: 'help', of: spec.name };
+  const asksHelp = before.some((arg) => arg === '--help' || arg === '-h');
+  if (asksHelp && !(spec.helpsWithWord && hasWord(spec, before))) return { name: 'help', of: spec.name };
   const end = spec.takesServer ? args.indexOf('--') : -1;
   const server = end === -1 ? undefined : args.slice(end + 1);
   const { values, positionals } = parse(spec, end === -1 ? args : args.slice(0, end));
   return values['version'] ? { name: 'version' } : toCommand(spec, { values, words: positionals, server });
+}
+
+function hasWord({ options }: CommandSpec, args: string[]): boolean {
+  return parseArgs({ args, options, strict: false, allowPositionals: true }).positionals.length > 0;
 }
 
 function toCommand(spec: CommandSpec, typed: TypedCommand): Command {

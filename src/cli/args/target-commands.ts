@@ -121,18 +121,21 @@ export const CALL = defineCommand({
   },
   words: { names: 'tools' },
   takesServer: true,
+  helpsWithWord: true,
   examples: {
     'parley call weather --arg city=Oslo': 'through the running gateway',
+    'parley call weather --help': 'what the tool does, and its arguments',
     [`parley call add '{"a": 2, "b": 40}' --json`]: 'arguments and result as JSON',
     'parley call echo --arg message=hi -- npx -y some-server': 'a tool of a command',
   },
-  read({ options, words: [tool, ...words], server }) {
+  read({ options, words: [tool, ...words], server, asksHelp }) {
     if (tool === undefined) throw new UsageError(`Name the tool to call. To see them: ${programName()} ls tools`);
     const [body, ...rest] = words.filter((word) => !isServerUrl(word));
     if (rest.length > 0)
       throw new UsageError(`"call" takes a tool and one JSON object; "${rest.join(' ')}" was not expected.`);
     const target = toTarget({ options, words: words.filter(isServerUrl), server });
-    return { tool, args: options.arg, body: toBody(body), yes: options.yes, json: options.json, ...target };
+    const { arg: args, yes, json: isJson } = options;
+    return { tool, args, body: toBody(body), yes, json: isJson, asksHelp, ...target };
   },
 });
 

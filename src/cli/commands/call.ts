@@ -11,6 +11,7 @@ import type { Printer } from '../../kernel/command/printer.ts';
 import { createTerminalForm } from '../terminal/terminal-form.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { meantArguments, toToolHelp } from '../terminal/tool-help.ts';
 import { toProgressLine, toResultLines, toArguments } from '../terminal/tool-text.ts';
 
 export async function runCall(command: CallCommand, print: Printer): Promise<number> {
@@ -56,6 +57,7 @@ async function callTool(
     print.problem(stillStarting(late));
     return 1;
   }
+  if (command.asksHelp) return help(tool, { command, tools }, print);
   const args = toArguments(command.args, command.body, tool?.inputSchema);
   const onProgress = (progress: Progress): void => {
     if (!terminal.isAsking) print.note(toProgressLine(progress)); // do not write over a question
@@ -64,8 +66,10 @@ async function callTool(
     const result = await client.callTool(command.tool, args, { signal, onProgress });
     if (refused()) throw refused();
     if (command.json) print.line(JSON.stringify(result, undefined, 2));
-    else if (result.isError) print.problem(`${command.tool} failed: ${toResultLines(result).join('\n')}`);
-    else for (const line of toResultLines(result)) print.line(line);
+    else if (result.isError) {
+      print.problem(`${command.tool} failed: ${toResultLines(result).join('\n')}`);
+      for (const hint of meantArguments(args, tool?.inputSchema)) print.note(hint);
+    } else for (const line of toResultLines(result)) print.line(line);
     return result.isError ? 1 : 0;
   } catch (thrown) {
     // Servers may answer calls of tools they do not list, so the hint comes only after the call has failed.
@@ -73,8 +77,24 @@ async function callTool(
     const reason = refused() ?? thrown;
     const known = tool || isGatewayError(reason) ? '' : ` ${namesOf(tools, command.tool)}`;
     print.problem(`${formatError(reason)}${known}`);
+    for (const hint of meantArguments(args, tool?.inputSchema)) print.note(hint);
     return 1;
   }
+}
+
+/** What the tool does, and what it takes. */
+function help(
+  tool: Tool | undefined,
+  { command, tools }: { command: CallCommand; tools: Tool[] },
+  print: Printer,
+): number {
+  if (!tool) {
+    print.problem(`there is no tool called ${command.tool}. ${namesOf(tools, command.tool)}`);
+    return 1;
+  }
+  if (command.json) print.line(JSON.stringify(tool, undefined, 2));
+  else for (const line of toToolHelp(tool)) print.line(line);
+  return 0;
 }
 
 /** The server named by the prefix of the tool, if it is still starting. */

@@ -98,7 +98,7 @@ export async function runLogins({ json }: { json: boolean }, print: Printer): Pr
 }
 
 async function printRows(rows: LoginRow[], log: Log, print: Printer): Promise<void> {
-  const table = rows.length === 0 ? [] : toTable([['server', 'login by', 'state', 'scopes'], ...rows.map(toCells)]);
+  const table = rows.length === 0 ? [] : toTable([['SERVER', 'LOGIN BY', 'STATE', 'SCOPES'], ...rows.map(toCells)]);
   for (const line of table) print.line(line);
   if (rows.length === 0) print.line('You are logged in nowhere.');
   const { place, problem } = await loginKeys(ownStateFolder(), log);

@@ -11,6 +11,7 @@ import { STATUS_HEADINGS, isFailing, toStatusRows } from '../running/status-line
 import { findOwningServer } from '../running/owning-server.ts';
 import { toClientStatus } from '../running/client-status.ts';
 import type { ServerStatus } from '../../gateway/servers/gateway-status.ts';
+import { toArgumentNames } from '../terminal/tool-help.ts';
 import type { Printer } from '../../kernel/command/printer.ts';
 import { firstSentence, toTable } from '../../kernel/command/table.ts';
 
@@ -103,13 +104,27 @@ function show(found: ListedEntries[], { json, what }: LsCommand, print: Printer)
 function rowsOf(kind: LsKind, entries: JsonObject[]): string[][] {
   if (kind === 'servers') return [STATUS_HEADINGS, ...toStatusRows(entries as object[] as ServerStatus[])];
   const hasOwners = entries.some(({ server }) => server !== undefined);
-  const head = [HEADINGS[kind], ...(hasOwners ? ['SERVER'] : []), 'DESCRIPTION'];
-  return [head, ...entries.map((entry) => toRow(entry, hasOwners))];
+  const takes = kind === 'tools';
+  const head = [HEADINGS[kind], ...(hasOwners ? ['SERVER'] : []), ...(takes ? ['ARGUMENTS'] : []), 'DESCRIPTION'];
+  return [head, ...entries.map((entry) => toRow(entry, { hasOwners, takes }))];
 }
 
-function toRow(entry: JsonObject, hasOwners: boolean): string[] {
+/** A tool may take dozens; the rest of them is in `call TOOL --help`. */
+const MAX_ARGUMENTS = 40;
+
+function toRow(entry: JsonObject, { hasOwners, takes }: { hasOwners: boolean; takes: boolean }): string[] {
   const { name, uri, uriTemplate, title, description, server } = entry;
   const away = isObject(entry._meta) && UNAVAILABLE_KEY in entry._meta ? '(its server is away) ' : '';
   const words = firstSentence(String(description ?? title ?? (uri === undefined ? '' : name)));
-  return [String(uri ?? uriTemplate ?? name), ...(hasOwners ? [String(server ?? '-')] : []), `${away}${words}`];
+  const names = takes ? [shortened(toArgumentNames(entry.inputSchema))] : [];
+  return [
+    String(uri ?? uriTemplate ?? name),
+    ...(hasOwners ? [String(server ?? '-')] : []),
+    ...names,
+    `${away}${words}`,
+  ];
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_ARGUMENTS ? `${text.slice(0, MAX_ARGUMENTS - 1)}…` : text;
 }

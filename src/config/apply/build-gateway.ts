@@ -14,7 +14,7 @@ import { createLog } from '../../kernel/base/log.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import { enabledServers } from '../config.ts';
 import type { ListenConfig, ParleyConfig, ServerConfig } from '../config.ts';
-import { isStepFile, splitStep } from '../normalize-step.ts';
+import { hasOptions, isStepFile, splitStep } from '../normalize-step.ts';
 import { isPem } from '../redact-config.ts';
 import { toLoginSettings } from './login-settings.ts';
 
@@ -58,7 +58,7 @@ export async function buildSteps({ steps }: ParleyConfig, options: BuildStepOpti
   const made: { step: Step; close(): void }[] = [];
   const close = () => made.forEach((step) => step.close());
   try {
-    for (const form of steps) made.push(await buildStep(splitStep(form), options));
+    for (const form of steps) made.push(await buildStep({ ...splitStep(form), hasOptions: hasOptions(form) }, options));
     const hasFiles = steps.some((form) => isStepFile(splitStep(form).name));
     if (hasFiles && options.isStillTrusted?.() === false)
       throw new GatewayError('BAD_OPTION', { option: 'steps', reason: 'a file changed while it was loaded' });
@@ -70,14 +70,14 @@ export async function buildSteps({ steps }: ParleyConfig, options: BuildStepOpti
 }
 
 async function buildStep(
-  { name, options }: { name: string; options: Record<string, unknown> },
+  { name, options, ...given }: { name: string; options: Record<string, unknown>; hasOptions: boolean },
   { log, stepLog, onStepReload: onReload, isStillTrusted }: BuildStepOptions,
 ): Promise<{ step: Step; close(): void }> {
-  if (isStepFile(name)) return watchStep(name, { options, log, onReload, isStillTrusted });
+  if (isStepFile(name)) return watchStep(name, { ...(given.hasOptions && { options }), log, onReload, isStillTrusted });
   const create = findBuiltIn(name);
   if (!create) throw new GatewayError('BAD_OPTION', { option: 'steps', reason: `no step is called "${name}"` });
-  const given = name === 'log' && stepLog ? { log: stepLog, ...options } : options;
-  return { step: create(given), close: () => {} };
+  const all = name === 'log' && stepLog ? { log: stepLog, ...options } : options;
+  return { step: create(all), close: () => {} };
 }
 
 function toOptions(config: ParleyConfig): GatewayOptions {

@@ -10,7 +10,7 @@ import { toPathId, ConfigProblems } from './config-problems.ts';
 import type { ConfigPath, ConfigProblem } from './config-problems.ts';
 import { expressionProblem } from './check-rules.ts';
 import { problemsWithReferences } from '../redact-config.ts';
-import { isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
+import { hasOptions, isStepFile, splitStep, normalizeStep } from '../normalize-step.ts';
 
 export interface CheckPartsOptions {
   /** Loads the files of steps, which runs them. Default: only checks that they exist. */
@@ -27,9 +27,10 @@ export async function checkParts(
   for (const [index, written] of (read.input.steps ?? []).entries()) {
     const at: ConfigPath = ['steps', index];
     if (written === undefined || isMissing(at, read.missing)) continue;
-    const { name, options } = splitStep(normalizeStep(written, folder));
+    const step = normalizeStep(written, folder);
+    const { name, options } = splitStep(step);
     if (!isStepFile(name)) continue;
-    if (runsSteps) await checkFile({ name, options, at, folder }, problems);
+    if (runsSteps) await checkFile({ name, options: hasOptions(step) ? options : undefined, at, folder }, problems);
     else if (!existsSync(name))
       problems.error(at, `${relative(folder, name)}: there is no such file`, 'Correct that file, or the path.');
   }
@@ -60,7 +61,7 @@ const CEL = 'Correct the expression; docs/config.md has what it can use.';
 
 interface StepFile {
   name: string;
-  options: Record<string, unknown>;
+  options: Record<string, unknown> | undefined;
   at: ConfigPath;
   folder: string;
 }
@@ -69,8 +70,9 @@ async function checkFile({ name, options, at, folder }: StepFile, problems: Conf
   try {
     const { mayWantOptions } = await loadStepFile(name, options);
     if (!mayWantOptions) return;
-    const message = 'this function takes one parameter, as one does that makes a step of options';
-    problems.warn(at, message, `If it does, give them: { "./${relative(folder, name)}": { … } }.`);
+    const message =
+      'this function takes no exchange and next, as a step does: it looks like one that makes a step of options';
+    problems.warn(at, message, `If it does, give them, or {}: { "./${relative(folder, name)}": {} }.`);
   } catch (thrown) {
     const { reason } = thrown instanceof GatewayError ? thrown.details : { reason: (thrown as Error).message };
     problems.error(at, `${relative(folder, name)}: ${String(reason)}`, 'Correct that file, or the path.');

@@ -19,6 +19,8 @@ export interface CommandSpec<Name extends string = string, Parsed extends object
   words?: { choices?: readonly string[]; file?: boolean; names?: 'tools' };
   /** A server to start may follow `--`. */
   takesServer?: boolean;
+  /** `--help` behind a word asks about what the word names, and the command itself answers. */
+  helpsWithWord?: boolean;
   /** Checks what was typed. Throws a UsageError. */
   read(typed: TypedCommand): Parsed;
 }
@@ -41,7 +43,7 @@ interface CommandForm<Name extends string, Options, Parsed extends object> exten
 > {
   /** Without `--help`, which every command has. */
   options: Options;
-  read(given: Pick<TypedCommand, 'words' | 'server'> & { options: ValuesOf<Options> }): Parsed;
+  read(given: Pick<TypedCommand, 'words' | 'server'> & { options: ValuesOf<Options>; asksHelp: boolean }): Parsed;
 }
 
 export function defineCommand<const Name extends string, Options extends Record<string, Option>, Parsed extends object>(
@@ -53,7 +55,8 @@ export function defineCommand<const Name extends string, Options extends Record<
     options: { ...options, help: COMMON.help },
     read({ values, words, server }) {
       const read = Object.entries(options).map(([name, option]) => [name, option.read(values[name], `--${name}`)]);
-      return form.read({ options: Object.fromEntries(read) as ValuesOf<Options>, words, server });
+      const given = Object.fromEntries(read) as ValuesOf<Options>;
+      return form.read({ options: given, words, server, asksHelp: values['help'] === true });
     },
   };
 }

@@ -208,6 +208,14 @@ describe('a tool', () => {
     expect(() => create().tool('', {}, () => '')).toThrow(/^tool name/);
   });
 
+  it.each(['bad name', 'naïve', 'a/b', 'x'.repeat(129), 'a\n'])(
+    'a tool called %j is refused, as models refuse it',
+    (name) => {
+      expect(() => create().tool(name, {}, () => '')).toThrow(/^tool name .* may have 1 to 128/);
+      expect(() => create().tool('Fine_1.0-name', {}, () => '')).not.toThrow();
+    },
+  );
+
   it('a tool whose schema cannot be used is refused, and is not there afterwards', () => {
     const server = create();
     expect(() => server.tool('t', { input: { type: 'array' } }, () => '')).toThrow(/^input of tool t/);

@@ -109,10 +109,17 @@ export class ServerTools {
   }
 }
 
+/** What the protocol advises since 2025-11-25. The interfaces of models refuse other names, and with them the whole request. */
+const USABLE_NAME = /^[\w.-]{1,128}$/;
+const NAME_RULE =
+  'may have 1 to 128 of the letters A to Z and a to z, digits, "_", "-" and ".": models refuse other names';
+
 function toEntry(name: string, options: ToolOptions, handler: ToolHandler<never>): ToolEntry {
   if (typeof name !== 'string' || name === '') {
     throw new GatewayError('BAD_OPTION', { option: 'tool name', reason: 'must be a string that is not empty' });
   }
+  if (!USABLE_NAME.test(name))
+    throw new GatewayError('BAD_OPTION', { option: `tool name ${JSON.stringify(name)}`, reason: NAME_RULE });
   const { input, output, annotations, task, only } = options;
   const checkedInput = input && toCheckedSchema(input, { side: 'input', option: `input of tool ${name}` });
   const checkedOutput = output && toCheckedSchema(output, { side: 'output', option: `output of tool ${name}` });

@@ -24,22 +24,22 @@ const OURS: readonly string[] = ['mcp-parley', 'mcp-parley/middleware'];
  * createGateway({ servers: { notes: 'http://127.0.0.1:3001/mcp' }, steps: [await loadStep(path)] });
  * ```
  */
-export async function loadStep(path: string, options: JsonObject = {}): Promise<Step> {
+export async function loadStep(path: string, options?: JsonObject): Promise<Step> {
   return (await loadStepFile(path, options)).step;
 }
 
 interface LoadedStep {
   step: Step;
-  /** Without options, a function of one parameter may be a step, or a factory that wants options. */
+  /** Without options, a function of one parameter may be a step, or a factory that wants options; one without parameters is hardly a step. */
   mayWantOptions: boolean;
 }
 
-export async function loadStepFile(path: string, options: JsonObject = {}): Promise<LoadedStep> {
+export async function loadStepFile(path: string, options?: JsonObject): Promise<LoadedStep> {
   if (!existsSync(path)) throw badOption(path, 'there is no such file');
   try {
     const [name, exported] = pickExport(await importFresh(path, OURS));
-    if (Object.keys(options).length === 0) {
-      const mayWantOptions = typeof exported === 'function' && exported.length === 1;
+    if (options === undefined || isStepDespite(options, exported)) {
+      const mayWantOptions = typeof exported === 'function' && exported.length < 2;
       return { step: toStep(path, name, exported), mayWantOptions };
     }
     if (typeof exported !== 'function') throw new Error('takes no options, because it does not export a function');
@@ -48,6 +48,11 @@ export async function loadStepFile(path: string, options: JsonObject = {}): Prom
   } catch (thrown) {
     throw badOption(path, describeImportError(thrown));
   }
+}
+
+/** `{}` are options for a function that makes a step, and none for a step, which has two parameters or is an object. */
+function isStepDespite(options: JsonObject, exported: unknown): boolean {
+  return Object.keys(options).length === 0 && (typeof exported !== 'function' || exported.length > 1);
 }
 
 /** The default export, or the only one that can be a step. */

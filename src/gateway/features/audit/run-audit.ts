@@ -30,7 +30,16 @@ export async function runAudit(command: AuditCommand, { print }: CommandTools): 
   return key ? 0 : 1;
 }
 
+/** As `verify` prints it: a SHA-256. Anything else is a typing error, not a sign of tampering. */
+const HEAD = /^[\w-]{43}$/;
+
 function verify(folder: string, { head, heads, key, json }: AuditCommand, print: Printer): number {
+  if (head !== undefined && !HEAD.test(head)) {
+    print.problem(
+      `"${head}" is not a head: it has 43 letters, digits, "-" and "_", as "parley audit verify" prints it.`,
+    );
+    return 2;
+  }
   let sent: AuditHead[] | undefined;
   try {
     sent = heads === undefined ? undefined : readHeads(heads);

@@ -22,7 +22,7 @@ export function toOcsf(line: AuditLine, chain: string): JsonObject | undefined {
   const { kind, seq, time, outcome = '', ms, exchange, decision, details } = line;
   if (kind === 'start' || kind === 'checkpoint' || kind === 'end' || kind === 'lost') return undefined;
   const isOpen = outcome === 'input_required' || outcome === 'working' || outcome === 'running';
-  const isGood = outcome === 'ok' || outcome === 'given' || (kind !== 'refusal' && outcome === '');
+  const isGood = ['ok', 'given', 'accepted'].includes(outcome) || (kind !== 'refusal' && outcome === '');
   const isLogin = kind === 'refusal' || kind === 'login';
   const about = isLogin ? toAuthentication(line) : toApiActivity(line);
   return {

@@ -1,7 +1,7 @@
 // Ranks tools by the words of a query (BM25). An index is made from one list of tools, so nobody finds a tool that was not listed for them.
 import type MiniSearch from 'minisearch';
-import { isObject } from '../../../kernel/message.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
+import { isObject } from '../../../kernel/message.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import type { ListEntry } from '../../chain/list-entries.ts';
 

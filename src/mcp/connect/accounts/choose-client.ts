@@ -60,8 +60,7 @@ async function register({ server, redirectUrl }: ClientChoice, requests: OAuthRe
   // Not by oauth4webapi, which refuses what many servers leave out (`client_secret_expires_at`, the status 201).
   const given: unknown = await response.json().catch(() => undefined);
   if (!response.ok || !isObject(given) || typeof given.client_id !== 'string') {
-    const said = isObject(given) && typeof given.error === 'string' ? given.error : `HTTP ${response.status}`;
-    throw new Error(`${server.issuer} did not register the client: ${said}`);
+    throw new Error(`${server.issuer} did not register the client: ${saidIn(given) ?? `HTTP ${response.status}`}`);
   }
   return {
     id: given.client_id,
@@ -135,4 +134,11 @@ export function redirectFor(redirectUrl: string, server: AuthorizationServer, lo
   const back = new URL(redirectUrl);
   back.searchParams.set(MARK, mark);
   return { back: back.href, mark };
+}
+
+/** The code of an OAuth error and what it says to people, which is where the reason is. */
+function saidIn(answer: unknown): string | undefined {
+  const { error, error_description: description } = isObject(answer) ? answer : {};
+  if (typeof error !== 'string') return undefined;
+  return typeof description === 'string' ? `${error}: ${description}` : error;
 }

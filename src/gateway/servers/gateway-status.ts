@@ -119,7 +119,7 @@ async function toolsOf(
 ): Promise<Tools> {
   const giveUp = new AbortController();
   let found = UNKNOWN_TOOLS;
-  const looked = listPages(target, giveUp.signal).then(async (tools) => {
+  const looked = lookAtTools(target, giveUp.signal).then(async (tools) => {
     found = { ...UNKNOWN_TOOLS, ownTools: tools.length, toolNames: tools.map(({ name }) => String(name)) };
     const held = target.heldBack?.('tools');
     const free = tools.filter(({ name }) => !held?.has(String(name)));
@@ -131,7 +131,8 @@ async function toolsOf(
   return found;
 }
 
-async function listPages(target: Target, signal: AbortSignal): Promise<JsonObject[]> {
+/** All tools of a server, on a connection that is open. */
+export async function lookAtTools(target: Target, signal: AbortSignal): Promise<JsonObject[]> {
   const found: JsonObject[] = [];
   const fetch = async (params: JsonObject) => (await list(target, params, signal)) ?? {};
   for await (const { tools } of pages({ key: 'tools', fetch })) {
@@ -146,7 +147,8 @@ async function list(target: Target, params: JsonObject, signal: AbortSignal): Pr
   return toPlainObject(await target.handle(new InternalExchange(LIST_TOOLS, params, OBSERVER, signal)));
 }
 
-const OBSERVER: ClientView = { ...looseClient('parley-status'), revision: 'status' };
+/** A client that sees what any client sees. */
+export const OBSERVER: ClientView = { ...looseClient('parley-status'), revision: 'status' };
 
 function answer(response: HttpResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });

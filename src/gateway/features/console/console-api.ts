@@ -7,11 +7,12 @@ import { randomId } from '../../../kernel/crypto/ids.ts';
 import { isOwnOrigin, readPost } from '../../../kernel/net/browser-request.ts';
 import type { HumanChannel } from '../../../people/human-channel.ts';
 import { baseOf } from './enter.ts';
-import type { CallRing } from './call-ring.ts';
+import type { CallRing } from './calls/call-ring.ts';
 import type { LiveStreams } from './live.ts';
 import type { Now } from './now.ts';
 import { isFromElsewhere, sendJson } from './replies.ts';
 import { OPERATOR_PROGRAM } from './viewers.ts';
+import type { Tools } from './tools.ts';
 import type { Viewer, Viewers } from './viewers.ts';
 import type { AnswerOutcome, WaitingQuestions } from './waiting-questions.ts';
 
@@ -22,6 +23,7 @@ export interface ApiContext {
   readonly now: Now;
   readonly questions: WaitingQuestions;
   readonly calls: CallRing;
+  readonly tools: Tools;
   readonly live: LiveStreams;
 }
 
@@ -95,6 +97,9 @@ export class ConsoleApi {
         return sendJson(request, response, 200, this.#context.calls.all(viewer));
       case 'call':
         return this.#showCall(visit);
+      case 'tools':
+        if (viewer.user !== undefined) return refuse(request, response, 'This is for the operator.');
+        return sendJson(request, response, 200, await this.#context.tools.view());
       case 'events':
         return this.#follow(visit);
       default:
@@ -122,9 +127,18 @@ export class ConsoleApi {
       return refuse(request, response, 'This did not come from the console itself.');
     }
     if (typeof form === 'string') return sendJson(request, response, 415, { error: 'This is not a form.' });
+    if (name === 'accept') return this.#accept(form, { request, response, viewer });
     if (name !== 'answer') return sendJson(request, response, 404, { error: 'There is nothing here.' });
     const { status, text } = ANSWERED[await questions.answer(form, viewer, request)];
     sendJson(request, response, status, status === 200 ? {} : { error: text });
+  }
+
+  async #accept(form: FormData, { request, response, viewer }: Pick<ApiVisit, 'request' | 'response' | 'viewer'>) {
+    if (viewer.user !== undefined) return refuse(request, response, 'This is for the operator.');
+    const text = (name: string): string => String(form.get(name));
+    const wanted = { server: text('server'), area: text('area'), name: text('name'), digests: text('digests') };
+    if (await this.#context.tools.accept(wanted)) return sendJson(request, response, 200, {});
+    sendJson(request, response, 409, { error: 'It has changed again. Look once more.' });
   }
 
   #follow({ request, response, recheck }: ApiVisit): void {

@@ -4,9 +4,10 @@ import type { GatewayContext } from '../feature.ts';
 import { ConsoleApi } from './console-api.ts';
 import { enter } from './enter.ts';
 import { LiveStreams } from './live.ts';
-import type { CallRing } from './call-ring.ts';
+import type { CallRing } from './calls/call-ring.ts';
 import type { ConnectedClients } from './connected-clients.ts';
 import { Now } from './now.ts';
+import { Tools } from './tools.ts';
 import { Viewers } from './viewers.ts';
 import { WaitingQuestions } from './waiting-questions.ts';
 
@@ -15,6 +16,8 @@ export interface ConsoleSources {
   readonly name: string;
   readonly clients: ConnectedClients;
   readonly calls: CallRing;
+  readonly stateFolder: string | undefined;
+  readonly pairedAs: string;
 }
 
 export interface OpenConsole {
@@ -24,15 +27,16 @@ export interface OpenConsole {
   close(): void;
 }
 
-export function openConsole({ context, name, clients, calls }: ConsoleSources): OpenConsole {
+export function openConsole({ context, name, clients, calls, ...kept }: ConsoleSources): OpenConsole {
   const { people, log, clock } = context;
   const viewers = new Viewers(people.proof);
   const questions = new WaitingQuestions(people, log);
   const live = new LiveStreams({ clock, log, onWatched: (isWatched) => calls.look(isWatched) });
   calls.onChange = () => live.touch();
   const now = new Now({ context, name, clients, questions });
+  const tools = new Tools({ context, calls, ...kept });
   const stopWatching = people.watchCalls(() => live.touch());
-  const api = new ConsoleApi({ people, log, viewers, now, questions, calls, live });
+  const api = new ConsoleApi({ people, log, viewers, now, questions, calls, tools, live });
   return {
     ofBrowser: api.ofBrowser,
     ofProgram: api.ofProgram,

@@ -2,7 +2,7 @@
 // somebody opens it.
 import type { HttpHandler } from '../../../kernel/base/http.ts';
 import { defineFeature } from '../feature.ts';
-import { CallRing } from './call-ring.ts';
+import { CallRing } from './calls/call-ring.ts';
 import { ConnectedClients } from './connected-clients.ts';
 import type { OpenConsole } from './console.ts';
 
@@ -13,13 +13,15 @@ export interface ConsoleFeatureOptions {
 
 export const consoleFeature = defineFeature<ConsoleFeatureOptions>({
   name: 'console',
-  create({ console: isWanted = false, name = 'parley' }, context) {
+  create({ console: isWanted = false, name, stateFolder, pairedAs = name ?? 'mcp-parley' }, context) {
     if (!isWanted) return undefined;
     const clients = new ConnectedClients(context.clock);
     const calls = new CallRing(context);
     let opened: Promise<OpenConsole> | undefined;
     const open = (): Promise<OpenConsole> =>
-      (opened ??= import('./console.ts').then(({ openConsole }) => openConsole({ context, name, clients, calls })));
+      (opened ??= import('./console.ts').then(({ openConsole }) =>
+        openConsole({ context, name: name ?? 'parley', clients, calls, stateFolder, pairedAs }),
+      ));
     const late = (load: () => Promise<HttpHandler>): HttpHandler => {
       return (request, response) =>
         void load().then(

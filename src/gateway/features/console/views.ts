@@ -148,3 +148,39 @@ export interface CallsView {
   /** For the operator. */
   minutes: readonly MinuteView[];
 }
+
+export interface ToolRow {
+  server: string;
+  name: string;
+  /** What it costs the context of a model, as an estimate; null if clients do not see it. */
+  tokens: number | null;
+  /** Of the calls that are kept. */
+  calls: number;
+  state: 'shown' | 'hidden' | 'held';
+  isReadOnly: boolean;
+  isDestructive: boolean;
+  description: string;
+  /** JSON. */
+  schema: string;
+}
+
+export interface DiffPart {
+  kind: 'same' | 'removed' | 'added';
+  text: string;
+}
+
+/** A definition that has changed since it was accepted. */
+export interface PinRow {
+  server: string;
+  area: string;
+  name: string;
+  state: 'removed' | 'changed' | 'new';
+  /** What was shown, so that nothing else is accepted. */
+  digests: string;
+  lines: readonly (readonly DiffPart[])[];
+}
+
+export interface ToolsView {
+  tools: readonly ToolRow[];
+  pins: readonly PinRow[];
+}

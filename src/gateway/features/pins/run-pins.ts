@@ -1,20 +1,18 @@
 // `parley pins`: shows what servers have changed since they were first used, and accepts it as it was shown.
 import {
+  acceptedForms,
+  isRemoved,
   listPinFiles,
   pinFolder,
   readPinFile,
-  acceptPin,
-  acceptedForms,
-  isRemoved,
-  isWaiting,
-  keyOf,
   replacedForm,
   waitingForms,
 } from './pin-record.ts';
 import { listPinsInState, pinsInFile } from './pin-store.ts';
 import { SHARED_PINS } from './shared-pins.ts';
-import type { PinStore } from './pin-store.ts';
-import type { Pin, PinForm, PinRecord } from './pin.ts';
+import type { Pin, PinForm } from './pin.ts';
+import { acceptShown, stateOf, waitingIn } from './waiting-pins.ts';
+import type { KeptPins, WaitingPin } from './waiting-pins.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
 import type { CommandTools } from '../../../kernel/command/command-tools.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
@@ -29,18 +27,6 @@ interface PinsCommand {
   isSure: boolean;
   config: string | undefined;
   json: boolean;
-}
-
-interface KeptPins {
-  record: PinRecord;
-  store: PinStore;
-}
-
-/** Something that waits to be accepted, as it was when it was read. */
-interface Waiting {
-  store: PinStore;
-  server: string;
-  pin: Pin;
 }
 
 export async function runPins(command: PinsCommand, tools: CommandTools): Promise<number> {
@@ -133,18 +119,8 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], { print, program
   return 0;
 }
 
-function waitingIn({ store, record }: KeptPins): Waiting[] {
-  const pins = Object.values(record.pins).filter(isWaiting);
-  return pins.map((pin) => ({ store, server: record.server, pin }));
-}
-
-function fullName({ server, pin }: Waiting): string {
+function fullName({ server, pin }: WaitingPin): string {
   return `${server}__${pin.name}`;
-}
-
-function stateOf(pin: Pin): 'removed' | 'changed' | 'new' {
-  if (isRemoved(pin)) return 'removed';
-  return acceptedForms(pin).length > 0 ? 'changed' : 'new';
 }
 
 function wordsOf(pin: Pin): string {
@@ -167,7 +143,7 @@ function listedFor({ listings }: PinForm): string {
   return places.toSorted().join(', ');
 }
 
-function describe(one: Waiting, print: Printer): string[] {
+function describe(one: WaitingPin, print: Printer): string[] {
   const { pin } = one;
   const heading = `${print.style('bold', fullName(one))} (${pin.area}) ${wordsOf(pin)}`;
   if (isRemoved(pin)) return [heading];
@@ -189,7 +165,7 @@ function styleOf(print: Printer) {
 }
 
 async function accept(
-  waiting: readonly Waiting[],
+  waiting: readonly WaitingPin[],
   { what, isSure }: PinsCommand,
   { print, program, confirm }: CommandTools,
 ): Promise<number> {
@@ -217,19 +193,4 @@ async function accept(
   if (accepted === waiting.length) return 0;
   print.problem(`${waiting.length - accepted} changed again meanwhile. To see them: ${program} pins diff`);
   return 1;
-}
-
-/** Only what is still as it was shown; returns how many. */
-function acceptShown(record: PinRecord, shown: readonly Waiting[]): number {
-  const same = shown.filter(({ pin }) => {
-    const now = record.pins[keyOf(pin)];
-    return now !== undefined && digestsOf(now) === digestsOf(pin) && isRemoved(now) === isRemoved(pin);
-  });
-  for (const { pin } of same) acceptPin(record, keyOf(pin));
-  return same.length;
-}
-
-function digestsOf(pin: Pin): string {
-  const digests = waitingForms(pin).map(({ digest }) => digest);
-  return digests.toSorted().join(' ');
 }

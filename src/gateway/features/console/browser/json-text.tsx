@@ -17,7 +17,7 @@ function pretty(text: string): readonly string[] {
     // What JSON writes as an escape would otherwise be shown as the hidden character that it is.
     return JSON.stringify(JSON.parse(text), null, 2).split('\n').map(visible);
   } catch {
-    return text.split('\n'); // it was cut
+    return text.split('\n').map(visible); // it was cut
   }
 }
 

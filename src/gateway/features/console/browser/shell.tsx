@@ -3,11 +3,13 @@ import { useEffect } from 'preact/hooks';
 import { isLive, leave, now } from './api.tsx';
 import { CallsPage } from './calls-page.tsx';
 import { NowPage } from './now-page.tsx';
+import { ToolsPage } from './tools-page.tsx';
 import { route, toHref } from './route.tsx';
 
 interface PageEntry {
   readonly name: string;
   readonly title: string;
+  readonly isForOperator?: boolean;
   readonly show: () => preact.JSX.Element;
 }
 
@@ -15,11 +17,13 @@ interface PageEntry {
 const PAGES: readonly PageEntry[] = [
   { name: 'now', title: 'Now', show: NowPage },
   { name: 'calls', title: 'Calls', show: CallsPage },
+  { name: 'tools', title: 'Tools', show: ToolsPage, isForOperator: true },
 ];
 
 export function Shell() {
-  const page = PAGES.find(({ name }) => name === route.value.page) ?? PAGES[0]!;
   const view = now.value!;
+  const pages = PAGES.filter(({ isForOperator = false }) => view.viewer.isOperator || !isForOperator);
+  const page = pages.find(({ name }) => name === route.value.page) ?? pages[0]!;
   const waiting = view.questions.filter(({ isTheirs }) => isTheirs).length;
   useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${page.title} · ${view.gateway.name}`;
@@ -36,7 +40,7 @@ export function Shell() {
       <header class="side">
         <p class="brand">Parley</p>
         <nav aria-label="Pages">
-          {PAGES.map(({ name, title }, index) => (
+          {pages.map(({ name, title }, index) => (
             <a href={toHref(name)} aria-current={name === page.name ? 'page' : undefined} title={`Key ${index + 1}`}>
               {title}
               {name === 'now' && waiting > 0 && <span class="count"> {waiting} waiting</span>}

@@ -1,10 +1,10 @@
 // What is kept of a message that somebody will look at: cut, without the secrets that this process knows, and with hidden characters written out.
-import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
-import { visible } from '../../../kernel/base/visible.ts';
-import type { CallAnswer } from '../../../kernel/events/call-notes.ts';
-import { writeExactly } from '../../../kernel/raw/exact-numbers.ts';
-import { RawObject } from '../../../kernel/raw/raw-object.ts';
-import { secrets } from '../../../kernel/secrets/secrets.ts';
+import { GatewayError, ProtocolError } from '../../../../kernel/base/errors.ts';
+import { printable } from '../../../../kernel/base/visible.ts';
+import type { CallAnswer } from '../../../../kernel/events/call-notes.ts';
+import { writeExactly } from '../../../../kernel/raw/exact-numbers.ts';
+import { RawObject } from '../../../../kernel/raw/raw-object.ts';
+import { secrets } from '../../../../kernel/secrets/secrets.ts';
 
 export interface KeptBody {
   readonly text: string;
@@ -17,7 +17,7 @@ const MARGIN = 1024;
 
 export function toKeptBody(value: unknown): KeptBody {
   const written = value instanceof RawObject ? beginOf(value) : (writeExactly(value) ?? '');
-  const text = visible(secrets.mask(written.slice(0, MAX_CHARS + MARGIN)));
+  const text = printable(secrets.mask(written.slice(0, MAX_CHARS + MARGIN)));
   return { text: text.slice(0, MAX_CHARS), isCut: written.length > MAX_CHARS + MARGIN || text.length > MAX_CHARS };
 }
 

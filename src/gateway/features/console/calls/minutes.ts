@@ -1,6 +1,6 @@
 // Calls per minute of the last hour: how many, how many failed, and how long they took.
-import type { Clock } from '../../../kernel/base/clock.ts';
-import type { MinuteView } from './views.ts';
+import type { Clock } from '../../../../kernel/base/clock.ts';
+import type { MinuteView } from '../views.ts';
 
 interface Minute {
   readonly at: number;

@@ -1,11 +1,11 @@
 // One call as the console keeps it: a few facts, and both legs if somebody was looking. It holds nothing of the call itself. Texts are made fit to be shown
 // when somebody looks.
-import type { AuditEvent } from '../../../kernel/audit.ts';
-import { loggedPrincipal } from '../../../kernel/base/anonymous.ts';
-import { visible } from '../../../kernel/base/visible.ts';
-import type { ObservedCall } from '../../../kernel/events/observed-call.ts';
-import { CALL_TOOL } from '../../../kernel/methods.ts';
-import type { CallLeg, CallRow, CallView } from './views.ts';
+import type { AuditEvent } from '../../../../kernel/audit.ts';
+import { loggedPrincipal } from '../../../../kernel/base/anonymous.ts';
+import { visible } from '../../../../kernel/base/visible.ts';
+import type { ObservedCall } from '../../../../kernel/events/observed-call.ts';
+import { CALL_TOOL } from '../../../../kernel/methods.ts';
+import type { CallLeg, CallRow, CallView } from '../views.ts';
 
 /** Outcomes that are neither good nor bad: the call goes on elsewhere, or its client left it. */
 const CALM = new Set(['input_required', 'working', 'CANCELLED']);
@@ -42,6 +42,11 @@ export class CallRecord {
     this.#revision = client.revision;
     this.#shownName = call.shownName;
     this.#name = this.#shownName;
+  }
+
+  /** The server and its own name of the tool. */
+  get tool(): string | undefined {
+    return this.#method === CALL_TOOL && this.#server !== null ? `${this.#server} ${this.#name}` : undefined;
   }
 
   get isError(): boolean {

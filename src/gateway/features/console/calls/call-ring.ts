@@ -2,21 +2,21 @@
 // 1. While nobody looks, a call leaves a small record at its end, and nothing is read of its messages.
 // 2. While somebody looks, both legs are kept as text: cut, and without secrets (bodies.ts). When they take too much room, the oldest lose theirs.
 // 3. A record knows whose it is: who may not see the call never gets it.
-import type { AuditEvent } from '../../../kernel/audit.ts';
-import { ticksOf } from '../../../kernel/base/clock.ts';
-import type { Clock } from '../../../kernel/base/clock.ts';
-import { visible } from '../../../kernel/base/visible.ts';
-import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
-import type { CallAnswer, CallMoment } from '../../../kernel/events/call-notes.ts';
-import type { EventHub } from '../../../kernel/events/event-hub.ts';
-import type { ObservedCall } from '../../../kernel/events/observed-call.ts';
+import type { AuditEvent } from '../../../../kernel/audit.ts';
+import { ticksOf } from '../../../../kernel/base/clock.ts';
+import type { Clock } from '../../../../kernel/base/clock.ts';
+import { visible } from '../../../../kernel/base/visible.ts';
+import { BoundedMap } from '../../../../kernel/containers/bounded-map.ts';
+import type { CallAnswer, CallMoment } from '../../../../kernel/events/call-notes.ts';
+import type { EventHub } from '../../../../kernel/events/event-hub.ts';
+import type { ObservedCall } from '../../../../kernel/events/observed-call.ts';
 import { toKeptAnswer, toKeptBody } from './bodies.ts';
 import type { KeptBody } from './bodies.ts';
 import { CallRecord } from './call-record.ts';
 import { Minutes } from './minutes.ts';
-import { maySee } from './viewers.ts';
-import type { Viewer } from './viewers.ts';
-import type { CallLeg, CallRow, CallView, CallsView } from './views.ts';
+import { maySee } from '../viewers.ts';
+import type { Viewer } from '../viewers.ts';
+import type { CallLeg, CallRow, CallView, CallsView } from '../views.ts';
 
 const MAX_CALLS = 2000;
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -94,6 +94,14 @@ export class CallRing {
     for (const record of this.#records.values())
       if (record.seq > cursor && maySee(viewer, record.principal)) found.push(record.row);
     return found;
+  }
+
+  /** How often each tool was called, by server and its own name. */
+  countByTool(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const { tool } of this.#records.values())
+      if (tool !== undefined) counts.set(tool, (counts.get(tool) ?? 0) + 1);
+    return counts;
   }
 
   find(id: string, viewer: Viewer): CallView | undefined {

@@ -1,14 +1,14 @@
 // What the console keeps of calls: little while nobody looks, both legs while somebody does, without secrets and never too much.
 import { describe, expect, it } from 'vitest';
-import { FakeClock } from '../../../kernel/fake-exchange.contract.ts';
-import { createLog } from '../../../kernel/base/log.ts';
-import { EventHub } from '../../../kernel/events/event-hub.ts';
-import type { ClientView } from '../../../kernel/exchange.ts';
-import { InternalExchange } from '../../../kernel/internal-exchange.ts';
-import type { JsonObject } from '../../../kernel/message.ts';
-import { secrets } from '../../../kernel/secrets/secrets.ts';
+import { FakeClock } from '../../../../kernel/fake-exchange.contract.ts';
+import { createLog } from '../../../../kernel/base/log.ts';
+import { EventHub } from '../../../../kernel/events/event-hub.ts';
+import type { ClientView } from '../../../../kernel/exchange.ts';
+import { InternalExchange } from '../../../../kernel/internal-exchange.ts';
+import type { JsonObject } from '../../../../kernel/message.ts';
+import { secrets } from '../../../../kernel/secrets/secrets.ts';
 import { CallRing } from './call-ring.ts';
-import type { Viewer } from './viewers.ts';
+import type { Viewer } from '../viewers.ts';
 
 const OPERATOR: Viewer = { way: 'browser', name: 'b', user: undefined };
 const ALICE: Viewer = { way: 'login', name: 'alice', user: 'alice' };

@@ -36,6 +36,7 @@ export async function openInternalPort(options: InternalPortOptions): Promise<In
     receive(options, request, response),
   );
   server.requestTimeout = 0; // the node in front limits its clients
+  server.keepAliveTimeout = 0; // a node must not close a connection that another one is about to use
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

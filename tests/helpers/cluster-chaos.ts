@@ -104,7 +104,7 @@ export class Chaos {
     try {
       const { status, answer } = await this.#send(call, session);
       const text = answer?.result?.content?.[0]?.text;
-      const isError = (answer?.result as Json | undefined)?.isError === true;
+      const isError = answer?.result?.isError === true;
       const failure = answer?.error
         ? `${status} ${answer.error.message}`
         : isError || !text
@@ -113,7 +113,7 @@ export class Chaos {
       ended(failure === undefined ? { text } : { failure });
       return failure;
     } catch (thrown) {
-      const failure = `connection: ${String((thrown as NodeJS.ErrnoException).code ?? (thrown as Error).message)}`;
+      const failure = `connection: ${(thrown as NodeJS.ErrnoException).code ?? (thrown as Error).message}`;
       ended({ failure });
       return failure;
     }

@@ -61,6 +61,10 @@ export class TestCluster implements AsyncDisposable {
     this.#next = at;
   }
 
+  async kill(at: number): Promise<void> {
+    await this.replicas[at]!.parley.stop('SIGKILL');
+  }
+
   /** A new process takes the place of one that has ended. */
   async restart(at: number): Promise<void> {
     this.replicas[at] = await this.#start();

@@ -9,7 +9,7 @@ import type { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../gateway/features/conf
 import type { NormalsOf } from '../kernel/config/config-key.ts';
 import type { Limits } from '../kernel/base/limits.ts';
 import type { UrlTransport } from '../mcp/connect/address.ts';
-import type { SandboxOptions } from '../mcp/connect/sandbox/sandbox-options.ts';
+import type { CONFINEMENT_KEYS } from '../mcp/connect/confinement-keys.ts';
 import type { LoginInput } from './check/server-shape.ts';
 import type { LogLevel } from './settings.ts';
 import type { StepConfig } from './normalize-step.ts';
@@ -69,15 +69,13 @@ export interface ModelConfig {
 
 export type ServerConfig = CommandServer | UrlServer;
 
-export interface CommandServer extends ServerCommon {
+export interface CommandServer extends ServerCommon, NormalsOf<typeof CONFINEMENT_KEYS> {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
   /** Files and folders that are not compared with what was trusted, unless they are code. Absolute. */
   readonly data?: readonly string[];
-  /** Paths are absolute. */
-  readonly sandbox?: SandboxOptions | true;
 }
 
 interface UrlServer extends ServerCommon {

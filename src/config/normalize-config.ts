@@ -23,6 +23,7 @@ import type {
   ModelConfig,
 } from './config.ts';
 import { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../gateway/features/config.ts';
+import { CONFINEMENT_KEYS } from '../mcp/connect/confinement-keys.ts';
 import { normalizeKeys } from '../kernel/config/config-key.ts';
 import { withoutUndefined } from '../kernel/config/without-undefined.ts';
 import { splitStep, normalizeStep } from './normalize-step.ts';
@@ -99,7 +100,7 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
       ...settings,
     });
   }
-  const { command = '', args = [], env = {}, cwd, sandbox, data } = server;
+  const { command = '', args = [], env = {}, cwd, data } = server;
   const folderOf = cwd === undefined ? undefined : resolve(folder, cwd);
   return withoutUndefined({
     command,
@@ -107,7 +108,7 @@ function toServer(server: ServerInput, folder: string, shared: ServerConfig['sha
     env: { ...env },
     cwd: folderOf,
     data: data?.map((path) => resolve(folder, path)),
-    sandbox: toSandbox(sandbox, folder),
+    ...normalizeKeys(CONFINEMENT_KEYS, server, folder),
     ...settings,
   });
 }
@@ -148,12 +149,6 @@ function transportOf({ type, transport, httpUrl }: ServerInput, url: string) {
   const word = type ?? transport ?? (httpUrl === undefined ? undefined : 'streamable-http');
   const found = word === undefined ? undefined : TRANSPORTS[word];
   return found === 'stdio' ? undefined : found;
-}
-
-function toSandbox(sandbox: ServerInput['sandbox'], folder: string) {
-  if (typeof sandbox !== 'object') return sandbox || undefined;
-  const { write, ...rest } = sandbox;
-  return withoutUndefined({ ...rest, write: write?.map((path) => resolve(folder, path)) });
 }
 
 function toListen(listen: ListenInput, folder: string): ListenConfig {

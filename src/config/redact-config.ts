@@ -1,5 +1,7 @@
 // Keeps the secrets of a configuration out of what is shown: removes them from a normalized configuration, from problems and from the log.
 // Values from the environment appear as ${NAME}; other values that are or may be secrets are hidden.
+import { CONFINEMENT_KEYS } from '../mcp/connect/confinement-keys.ts';
+import { pickKeys } from '../kernel/config/config-key.ts';
 import {
   disguiseArgument,
   disguiseUrl,
@@ -34,14 +36,14 @@ type Show = (text: string) => string;
 
 function redactServer(server: ServerConfig, show: Show): ServerConfig {
   if ('command' in server) {
-    const { command, args, env, cwd, sandbox } = server;
+    const { command, args, env, cwd } = server;
     return {
       ...server,
       command: show(command),
       args: args.map((argument, index) => disguiseArgument(argument, args[index - 1], toDisguise(show))),
       env: map(env, (value) => hide(value, show)),
       ...(cwd !== undefined && { cwd: show(cwd) }),
-      ...(sandbox !== undefined && { sandbox: deep(sandbox, show) as typeof sandbox }),
+      ...(deep(pickKeys(CONFINEMENT_KEYS, server), show) as object),
     };
   }
   const { url, headers, auth } = server;

@@ -1,6 +1,7 @@
 // Opens a server behind the gateway as its entry says.
 import type { Implementation } from '@modelcontextprotocol/client';
-import { noteSandbox } from '../mcp/connect/sandbox/fixed-paths.ts';
+import { isCommandAddress } from '../mcp/connect/address.ts';
+import { noteConfinements } from '../mcp/connect/confinements.ts';
 import type { HumanChannel } from '../people/human-channel.ts';
 import type { FeatureSet } from './feature-set.ts';
 import type { CompleteOptions } from './gateway-options.ts';
@@ -21,7 +22,7 @@ interface Around {
 export function openMember(name: string, entry: ServerEntry, { info, options, people, features }: Around): Member {
   const { server, ...settings } = toConfigured(entry);
   if (isTarget(server)) return { name, opening: {}, settings, target: guardTarget(server, name, options.log) };
-  noteSandbox(server);
+  if (isCommandAddress(server)) noteConfinements(server);
   const { clock, limits, id, checkStart } = options;
   const { revision, era, timeoutMs, idleMs, share = options.share } = settings;
   const log = features.serverLog(options.log, name);

@@ -485,4 +485,17 @@ describe('a revision that was added in one folder', () => {
       'src/sdk/client',
     ],
   },
+  {
+    name: 'delete the sandbox of commands',
+    most: 6,
+    remove: 'src/mcp/connect/sandbox',
+    lines: [
+      ['src/mcp/connect/confinements.ts', /\bsandbox\b/],
+      ['src/mcp/connect/confinement-keys.ts', /\bsandbox/],
+      ['src/mcp/connect/confinement-options.ts', /sandbox/, [/\s+extends\s+Sandbox(?:Address|Status)/g, '']],
+      ['src/config/check/server-shape.ts', /sandboxEnabled/],
+      ['src/kernel/base/error-table.ts', /^$^/, [/ {2}UPSTREAM_NO_SANDBOX: row\([^]*?\]\),\n/, '']],
+    ],
+    tests: ['src/mcp/connect/links', 'src/gateway/servers/tasks', 'src/kernel/config'],
+  },
 ];

@@ -1,4 +1,5 @@
 // Formats the state of servers for the terminal.
+import { confinementsOf } from '../../mcp/connect/confinements.ts';
 import { toSpokenRevision } from '../../mcp/eras/revisions.ts';
 import { toTransportName } from '../serving/bridge-line.ts';
 import type { Printer, Style } from '../../kernel/command/printer.ts';
@@ -29,14 +30,16 @@ export function toServerLines(servers: ServerStatus[], print: Printer): string[]
   const body = servers.flatMap((server, index) => [
     lines[index]!.replace(` ${server.state} `, ` ${print.style(COLOURS[server.state], server.state)} `),
     ...(server.failure === null ? [] : [`      ${indented(server.failure)}`]),
-    ...toSandboxLine(server),
+    ...toConfinementLines(server),
   ]);
   return [print.style('dim', head!), ...body];
 }
 
-/** Only where a sandbox was asked for: most servers have none. */
-function toSandboxLine({ sandbox }: ServerStatus): string[] {
-  return sandbox?.holds === undefined ? [] : [`      sandbox: ${sandbox.kind}; ${sandbox.holds}`];
+/** Only where a sandbox or the like was asked for: most servers have none. */
+function toConfinementLines(server: ServerStatus): string[] {
+  return confinementsOf(server).flatMap(([key, { kind, holds }]) =>
+    holds === undefined ? [] : [`      ${key}: ${kind}; ${holds}`],
+  );
 }
 
 export function toStatusRows(servers: ServerStatus[]): string[][] {

@@ -1,6 +1,7 @@
 // Which keys of a configuration a person sees before trusting it. Everything is shown that starts, sends, reads, lets in or loosens something; what only
 // tightens, names or slows things down is not, so that the rest can be read. A key that no list has is shown, and fails shown-keys.test.ts.
 import { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../../gateway/features/config.ts';
+import { CONFINEMENT_KEYS } from '../../mcp/connect/confinement-keys.ts';
 import type { AnyConfigKeys } from '../../kernel/config/config-key.ts';
 import type { Shape } from '../../kernel/config/shape.ts';
 
@@ -8,7 +9,7 @@ const BLOCK = /^(?:mcpServers|servers|mcp_servers)(?:\.\*)?/;
 
 /** Of every block of servers, under the one name `server`. */
 const SERVER_PARTS =
-  'command args env.* envFile cwd data sandbox sandbox.write sandbox.hosts sandbox.image sandbox.optional url serverUrl httpUrl headers.* http_headers.* env_http_headers.* ' +
+  'command args env.* envFile cwd data url serverUrl httpUrl headers.* http_headers.* env_http_headers.* ' +
   'bearer_token_env_var env_vars auth.clientId auth.clientSecret auth.clientKey auth.clientMetadataUrl auth.grant auth.issuer auth.assertion auth.assertionFile auth.idp.tokenEndpoint ' +
   'auth.idp.clientId auth.idp.clientSecret auth.idp.idToken auth.idp.idTokenFile auth.exchange.tokenEndpoint auth.exchange.audience auth.exchange.resource auth.hosts auth.CLIENT_ID ' +
   'auth.CLIENT_SECRET auth.scopes scopes oauth.clientId share';
@@ -92,5 +93,5 @@ function featureKeys(isQuiet: boolean): string[] {
       const silent = new Set(quiet.map((one) => joined(`${at}${name}`, one)));
       return keysOf(shape, `${at}${name}`).filter((key) => silent.has(key) === isQuiet);
     });
-  return [...of(FEATURE_KEYS, ''), ...of(SERVER_FEATURE_KEYS, 'server.')];
+  return [...of(FEATURE_KEYS, ''), ...of(SERVER_FEATURE_KEYS, 'server.'), ...of(CONFINEMENT_KEYS, 'server.')];
 }

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { HttpListenOptions } from '../../mcp/listen/http/listen-http.ts';
 import type { GatewayOptions } from '../../gateway/gateway.ts';
 import { FEATURE_KEYS, SERVER_FEATURE_KEYS } from '../../gateway/features/config.ts';
+import { CONFINEMENT_KEYS } from '../../mcp/connect/confinement-keys.ts';
 import { pickKeys } from '../../kernel/config/config-key.ts';
 import { findBuiltIn } from '../../gateway/features/step-order.ts';
 import { watchStep } from '../../gateway/chain/load/watch-step.ts';
@@ -125,7 +126,8 @@ function toAddress(config: ServerConfig) {
     const { url, headers, transport } = config;
     return { url, headers, transport, auth: toLoginSettings(config.auth) };
   }
-  return { command: config.command, args: [...config.args], env: config.env, cwd: config.cwd, sandbox: config.sandbox };
+  const { command, args, env, cwd } = config;
+  return { command, args: [...args], env, cwd, ...pickKeys(CONFINEMENT_KEYS, config) };
 }
 
 /** Lets `next` use the entry of `previous`, in all later updates, too. */

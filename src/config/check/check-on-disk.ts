@@ -2,7 +2,8 @@
 // as one broken server must not stop the others.
 import { existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { commandExists } from '../../mcp/connect/sandbox/find-on-path.ts';
+import { neededPaths } from '../../mcp/connect/confinement-keys.ts';
+import { commandExists } from '../../mcp/connect/links/find-on-path.ts';
 import { toPathId } from './config-problems.ts';
 import type { ConfigPath, ConfigProblems } from './config-problems.ts';
 import type { ConfigInput } from './schema.ts';
@@ -25,7 +26,7 @@ export function checkOnDisk(input: ConfigInput, context: DiskCheck): void {
   for (const { server, path } of listServers(input)) {
     if (server.disabled || server.command === undefined) continue;
     checkArgs(server, path, context);
-    checkSandbox(server, path, context);
+    checkPaths(server, path, context);
     if (isMissing([...path, 'cwd'], context)) continue; // nothing relative can be found, either
     if (!isMissing([...path, 'command'], context)) checkCommand(server, path, context);
     const { cwd } = server;
@@ -40,14 +41,10 @@ export function checkOnDisk(input: ConfigInput, context: DiskCheck): void {
   }
 }
 
-/** No sandbox can open what does not exist. */
-function checkSandbox({ sandbox }: ServerInput, path: ConfigPath, context: DiskCheck): void {
-  const { write = [] } = typeof sandbox === 'object' ? sandbox : {};
-  for (const [index, written] of write.entries()) {
-    const at = [...path, 'sandbox', 'write', index];
-    // What is not text has been reported.
-    if (written === undefined || isMissing(at, context)) continue;
-    if (existsSync(resolve(dirname(context.path), written))) continue;
+function checkPaths(server: ServerInput, path: ConfigPath, context: DiskCheck): void {
+  for (const { at: below, written } of neededPaths(server)) {
+    const at = [...path, ...below];
+    if (isMissing(at, context) || existsSync(resolve(dirname(context.path), written))) continue;
     const hint =
       'Create it, or correct the path, which starts at the folder of this file. Write ${userHome} in place of "~".';
     context.problems.warn(at, 'this does not exist, so the server will not start', hint);

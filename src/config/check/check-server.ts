@@ -1,5 +1,6 @@
 // Checks the names of servers, and the keys of one server against each other. Problems never repeat values of variables, headers and URLs,
 // which may be secrets.
+import { CONFINEMENT_KEYS } from '../../mcp/connect/confinement-keys.ts';
 import { linksOf, onlyLinkOf, schemesWith } from '../../mcp/connect/url-links.ts';
 import { eraOf, isSameEra } from '../../mcp/eras/revisions.ts';
 import { toPathId } from './config-problems.ts';
@@ -107,11 +108,12 @@ function checkEnv({ server, path, problems }: ServerCheck): void {
   }
 }
 
+const FOR_COMMAND = ['args', 'cwd', 'data', 'envFile', ...Object.keys(CONFINEMENT_KEYS)] as (keyof ServerInput)[];
+
 /** Warns about keys that have no effect. */
 function checkIdle({ server, path, problems }: ServerCheck): void {
-  const forCommand = ['args', 'cwd', 'data', 'envFile', 'sandbox'] as const;
   if (!URL_KEYS.some((key) => server[key] !== undefined) && server.command === undefined) return;
-  const idle = server.command === undefined ? forCommand : (['headers', 'auth'] as const);
+  const idle = server.command === undefined ? FOR_COMMAND : (['headers', 'auth'] as const);
   const wanted = server.command === undefined ? 'a command' : 'a URL';
   for (const key of idle) {
     const at = [...path, key];

@@ -2,13 +2,13 @@
 import { URL_LINKS, schemesWith } from '../../mcp/connect/url-links.ts';
 import type { UrlTransport } from '../../mcp/connect/address.ts';
 import { ALL_REVISIONS, ERAS } from '../../mcp/eras/revisions.ts';
+import { CONFINEMENT_KEYS } from '../../mcp/connect/confinement-keys.ts';
 import { SERVER_FEATURE_KEYS } from '../../gateway/features/config.ts';
 import { shapesOf } from '../../kernel/config/config-key.ts';
 import { SHARING } from '../settings.ts';
 import {
   MAX_MS,
   choice,
-  either,
   flag,
   foreign,
   integer,
@@ -109,29 +109,7 @@ export const SERVER = object(
       text('A path.', { notEmpty: true }),
       'Files and folders of data that the command is given, relative to this file: a change of them does not end the trust in this file, unless they are code.',
     ),
-    sandbox: either(
-      [
-        object(
-          {
-            write: list(
-              text('A path.'),
-              'Files and folders that it may change, relative to this file. Everything else can only be read.',
-            ),
-            hosts: list(
-              text('A host.'),
-              'Hosts that it may reach, such as `api.example.com` or `*.example.com`; `*`: all. Default: none.',
-            ),
-            image: text('Run it in a container of this image, by docker.', { notEmpty: true }),
-            optional: flag(
-              'true: the server starts without a sandbox if the machine has no sandbox. Default: it does not start.',
-            ),
-          },
-          'What it may do.',
-        ),
-        flag('true: it may change no files and reach no hosts.'),
-      ],
-      'Run the command in a sandbox of the machine (docs/safety.md). Default: no sandbox.',
-    ),
+    ...shapesOf(CONFINEMENT_KEYS),
     url: text(`Where it listens: ${schemesWith('://')}.`),
     serverUrl: text('The same as "url", as Windsurf writes it.'),
     httpUrl: text('The same as "url", Streamable HTTP only, as Gemini CLI writes it.'),

@@ -8,15 +8,16 @@ import { InternalExchange } from '../../kernel/internal-exchange.ts';
 import { pages } from '../../kernel/pages.ts';
 import { tokensOfTools } from '../../kernel/text/tool-cost.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
+import { describeConfinements } from '../../mcp/connect/confinements.ts';
+import type { ConfinementStatus } from '../../mcp/connect/confinement-options.ts';
 import { isServerTarget } from './target-options.ts';
-import type { TargetStatus } from './target-options.ts';
 import { secrets } from '../../kernel/secrets/secrets.ts';
 import { settledWithin } from '../../kernel/base/timing.ts';
 import type { HttpHandler, HttpResponse } from '../../kernel/base/http.ts';
 import { version } from '../../kernel/version.ts';
 import { LIST_TOOLS } from '../../kernel/methods.ts';
 
-export interface ServerStatus {
+export interface ServerStatus extends ConfinementStatus {
   name: string;
   state: 'idle' | 'starting' | 'ready' | 'failing';
   /** Name and version of the server, and what it speaks; null until it has connected once. */
@@ -35,8 +36,6 @@ export interface ServerStatus {
   failure: string | null;
   /** Names of the tools as the server gives them, as far as known. */
   toolNames: string[];
-  /** Which sandbox a command has, and what it may do there, if one is configured; absent for URLs. */
-  sandbox?: { kind: string; holds?: string };
   /** What is wrong or suspicious in its definitions; absent if nothing is. */
   findings?: readonly string[];
 }
@@ -86,7 +85,7 @@ async function statusOf(
     const inside = { name, state: 'ready', era: null, revision: null, transport: 'in-process', failure: null } as const;
     return { ...inside, info: toInfo(target.info), ...(await toolsOf({ name, target }, gateway)) };
   }
-  const { state, server, transport = null, failure = null, sandbox, findings } = target.status;
+  const { state, server, transport = null, failure = null, command, findings } = target.status;
   return {
     name,
     state,
@@ -95,17 +94,10 @@ async function statusOf(
     revision: server?.revision ?? null,
     transport,
     failure: state === 'ready' ? null : secrets.maskDeep(failure),
-    ...(sandbox !== undefined && { sandbox: await toSandbox(sandbox) }),
+    ...(command && (await describeConfinements(command))),
     ...(findings.length > 0 && { findings: secrets.maskDeep(findings) }),
     ...(state === 'ready' ? await toolsOf({ name, target }, gateway) : UNKNOWN_TOOLS),
   };
-}
-
-async function toSandbox(wanted: TargetStatus['sandbox']): Promise<NonNullable<ServerStatus['sandbox']>> {
-  if (!wanted) return { kind: 'none' };
-  const { chooseSandbox } = await import('../../mcp/connect/sandbox/sandbox.ts');
-  const { kind, holds } = chooseSandbox(wanted);
-  return { kind, holds };
 }
 
 function toInfo({ name, version }: { name: string; version: string }): { name: string; version: string } {

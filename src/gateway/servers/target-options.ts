@@ -12,7 +12,6 @@ import type { Target } from '../../kernel/target.ts';
 import type { Address, CommandAddress } from '../../mcp/connect/address.ts';
 import type { Route } from '../../mcp/connect/route.ts';
 import type { ServerLogin } from '../../mcp/connect/accounts/server-login.ts';
-import type { SandboxOptions } from '../../mcp/connect/sandbox/sandbox-options.ts';
 import type { SupervisedConnection } from './connections/supervised-connection.ts';
 
 export interface UpstreamTargetOptions {
@@ -100,8 +99,8 @@ export interface TargetStatus {
   failure: string | undefined;
   /** Why it is not available, under the server's name. */
   problem: Error | undefined;
-  /** What its configuration asks for; undefined if it is not a command. */
-  sandbox: SandboxOptions | boolean | undefined;
+  /** Undefined if it is not a command. */
+  command: CommandAddress | undefined;
   /** What is wrong with its definitions. */
   findings: readonly string[];
 }

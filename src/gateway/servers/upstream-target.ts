@@ -120,7 +120,7 @@ export class UpstreamTarget implements ServerTarget {
       transport: current?.transport,
       failure: failure?.message,
       problem,
-      sandbox: isCommandAddress(address) ? (address.sandbox ?? false) : undefined,
+      command: isCommandAddress(address) ? address : undefined,
       findings: definitions?.reports ?? [],
     };
   }

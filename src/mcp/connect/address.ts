@@ -1,15 +1,13 @@
 // The address of a server, as users give it.
 import type { Transport } from '@modelcontextprotocol/client';
-import type { SandboxOptions } from './sandbox/sandbox-options.ts';
+import type { ConfinementOptions } from './confinement-options.ts';
 import type { LoginOptions } from './accounts/login-options.ts';
 
-export interface CommandAddress {
+export interface CommandAddress extends ConfinementOptions {
   command: string;
   args?: string[] | undefined;
   env?: Record<string, string> | undefined;
   cwd?: string | undefined;
-  /** Run it in a sandbox of the machine; `true`: it may change no files and reach no hosts. */
-  sandbox?: SandboxOptions | boolean | undefined;
 }
 
 /** See url-links.ts. */

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { callModern } from '../../helpers/mcp-http.ts';
 import { homesOfTests } from '../../helpers/parley.ts';
 import type { Home } from '../../helpers/parley.ts';
-import { findOnPath } from '../../../src/mcp/connect/sandbox/find-on-path.ts';
+import { findOnPath } from '../../../src/mcp/connect/links/find-on-path.ts';
 import { hasTool } from '../../helpers/tools.ts';
 import { until } from '../../helpers/until.ts';
 

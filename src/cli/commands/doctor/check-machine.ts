@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { ParleyConfig } from '../../../config/config.ts';
 import { enabledServers } from '../../../config/config.ts';
-import { findOnPath } from '../../../mcp/connect/sandbox/find-on-path.ts';
+import { findOnPath } from '../../../mcp/connect/links/find-on-path.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../../config/settings.ts';
 import type { Environment } from '../../../config/read/find-config.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { UpstreamTarget } from '../../../gateway/servers/upstream-target.ts';
 import type { CommandAddress, UrlAddress } from '../../../mcp/connect/address.ts';
-import { commandExists } from '../../../mcp/connect/sandbox/find-on-path.ts';
+import { commandExists } from '../../../mcp/connect/links/find-on-path.ts';
 
 export function isThere(server: CommandAddress | UrlAddress): boolean {
   return !('command' in server) || commandExists(server.command, process.cwd(), { ...process.env, ...server.env });

@@ -33,7 +33,7 @@ const IDLE: TargetStatus = {
   transport: undefined,
   failure: undefined,
   problem: undefined,
-  sandbox: undefined,
+  command: undefined,
   findings: [],
 };
 

@@ -6,18 +6,8 @@
 import type * as ChildProcess from 'node:child_process';
 import { VIA_VARIABLE, ownVia, writeVia } from '../../../kernel/base/via.ts';
 import { settledWithin } from '../../../kernel/base/timing.ts';
-import type { SandboxOptions } from '../sandbox/sandbox-options.ts';
-
-export interface ServerCommand {
-  command: string;
-  args?: readonly string[] | undefined;
-  env?: Record<string, string> | undefined;
-  cwd?: string | undefined;
-  /** See `CommandAddress`. */
-  sandbox?: SandboxOptions | boolean | undefined;
-  /** The id of the gateway that starts it (kernel/base/via.ts). */
-  id?: string | undefined;
-}
+import { isConfined } from '../confinements.ts';
+import type { ServerCommand } from './server-command.ts';
 
 const isWindows = process.platform === 'win32';
 const POLL_MS = 20;
@@ -170,7 +160,7 @@ const ahead = new Map<string, ProcessGroup>();
 
 /** Starts the command before its server is opened; only one of several identical ones. */
 export function prestart(command: ServerCommand): void {
-  if (command.sandbox) return; // what finds one is loaded late
+  if (isConfined(command)) return; // what does it is loaded late
   const key = keyOf(command);
   if (ahead.has(key)) return;
   try {

@@ -18,7 +18,8 @@ import { LineReader } from '../../wire/lines.ts';
 import { PacedReader } from '../../wire/paced-reader.ts';
 import { WriteBatcher } from '../../wire/write-batcher.ts';
 import { ProcessGroup, takePrestarted } from './server-process.ts';
-import type { ServerCommand } from './server-process.ts';
+import { CONFINEMENTS } from '../confinements.ts';
+import type { ServerCommand } from './server-command.ts';
 import { Inbox } from './inbox.ts';
 import type { LinkLimits } from './inbox.ts';
 import type { Link, LinkEvents, SendOptions } from './link.ts';
@@ -128,30 +129,29 @@ class StdioLink implements Link {
     const started = takePrestarted(this.#options);
     if (started) return started;
     try {
-      const command = await this.#sandboxed();
+      const command = await this.#confined();
       this.#options.checkStart?.();
       const group = new ProcessGroup(command);
       await once(group.child, 'spawn');
       return group;
     } catch (cause) {
-      const isOurs = cause instanceof GatewayError; // it has no sandbox, or has changed
+      const isOurs = cause instanceof GatewayError; // it cannot be confined, or has changed
       const reason = isOurs ? cause.message : whyNotStarted(cause as NodeJS.ErrnoException, this.#options);
       this.#inbox.abandon(reason);
       throw isOurs ? cause : new GatewayError('UPSTREAM_UNREACHABLE', { server: this.name, reason }, { cause });
     }
   }
 
-  async #sandboxed(): Promise<ServerCommand> {
-    const { sandbox = false, env, log } = this.#options;
-    if (sandbox === false) return this.#options;
-    const { chooseSandbox } = await import('../sandbox/sandbox.ts');
-    const chosen = chooseSandbox(sandbox);
-    const { env: added, ...start } = chosen.wrap(this.#options);
-    log?.[chosen.isWhole ? 'debug' : 'warn'](
-      { link: this.name, kind: chosen.kind, holds: chosen.holds },
-      'upstream.sandbox',
-    );
-    return { ...this.#options, ...start, env: { ...added, ...env } };
+  async #confined(): Promise<ServerCommand> {
+    const { env, log } = this.#options;
+    let confined: ServerCommand = this.#options;
+    for (const one of CONFINEMENTS) {
+      if (!one.isWanted(confined)) continue;
+      const { kind, holds, isWhole, env: added, ...start } = await one.confine(confined);
+      log?.[isWhole ? 'debug' : 'warn']({ link: this.name, kind, holds }, `upstream.${one.key}`);
+      confined = { ...confined, ...start, env: { ...added, ...env } };
+    }
+    return confined;
   }
 
   #read({ child, exited }: ProcessGroup): void {

@@ -2,16 +2,14 @@
 // such a path can put a link in its place, and the server that is started next would get what the link names.
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isCommandAddress } from '../address.ts';
-import type { Address } from '../address.ts';
+import type { SandboxAddress } from './sandbox-options.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 
 /** As many as are configured. */
 const known = new Map<string, string>();
 
 /** For a server that may be started later. */
-export function noteSandbox(address: Address): void {
-  const { sandbox } = isCommandAddress(address) ? address : {};
+export function noteSandbox({ sandbox }: SandboxAddress): void {
   if (typeof sandbox === 'object') notePaths(sandbox.write ?? []);
 }
 

@@ -8,9 +8,9 @@ import { join, isAbsolute, sep } from 'node:path';
 import { tmpdir } from 'node:os';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { ownFolders } from '../../../kernel/secrets/own-folders.ts';
-import type { ServerCommand } from '../links/server-process.ts';
+import type { ServerCommand } from '../links/server-command.ts';
 import { checkPaths } from './fixed-paths.ts';
-import { findOnPath } from './find-on-path.ts';
+import { findOnPath } from '../links/find-on-path.ts';
 import type { SandboxOptions } from './sandbox-options.ts';
 
 /** What runs in place of the command. */

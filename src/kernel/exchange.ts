@@ -1,5 +1,6 @@
 // The neutral model of one request and everything sent back for it. Targets, steps and flows see only this; mcp/eras/
 // does the encoding.
+import type { Identity } from './identity.ts';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from './base/cancellation.ts';
 import { networkOf } from './base/http.ts';
@@ -8,6 +9,8 @@ import type { RuleDecision } from './audit.ts';
 import type { CallNotes } from './events/call-notes.ts';
 import type { JsonObject } from './message.ts';
 import type { ResultObject } from './raw/raw-object.ts';
+
+export type { Identity, Validity } from './identity.ts';
 
 /** The answers when the call is repeated. */
 export interface ResumedCall {
@@ -43,32 +46,6 @@ export interface ClientConnection {
   readonly address?: string | undefined;
   /** False for a program on stdio that nobody has configured, such as one on the control socket of a gateway. */
   readonly isVouched?: boolean | undefined;
-}
-
-/** Who calls, as the login found out. Nothing that a client says about itself counts. */
-export interface Identity {
-  /** Owns sessions, parked calls, questions, flows, tasks, caches and counters. It stays when a token is renewed. */
-  readonly principal: string;
-  /** Facts about the caller for steps and tools, such as the claims of a token. */
-  readonly claims?: JsonObject | undefined;
-  /** Who vouches for the caller, such as https://login.example.com, and how it names them. */
-  readonly issuer?: string | undefined;
-  readonly subject?: string | undefined;
-  readonly groups?: readonly string[] | undefined;
-  /** What the key or token allows. */
-  readonly scopes?: readonly string[] | undefined;
-  /** The name of the API key. */
-  readonly key?: string | undefined;
-  /** The headers of the request that `auth.headers` names, in lower case. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** How long the key or token is valid; absent if for as long as the connection. */
-  readonly validity?: Validity | undefined;
-}
-
-/** Ends streams and connections whose key was removed or whose token expired. */
-export interface Validity {
-  /** Calls `end` once. Returns a function that forgets it. */
-  watch(end: () => void): () => void;
 }
 
 /** What the configuration calls a caller: `key:NAME` is an API key, `user:NAME` the user of a key or of a login. */

@@ -1,6 +1,6 @@
 // The neutral model of one request and everything sent back for it. Targets, steps and flows see only this; mcp/eras/
 // does the encoding.
-import type { Identity } from './identity.ts';
+import type { Identity } from './net/identity.ts';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from './base/cancellation.ts';
 import { networkOf } from './base/http.ts';
@@ -10,7 +10,7 @@ import type { CallNotes } from './events/call-notes.ts';
 import type { JsonObject } from './message.ts';
 import type { ResultObject } from './raw/raw-object.ts';
 
-export type { Identity, Validity } from './identity.ts';
+export type { Identity, Validity } from './net/identity.ts';
 
 /** The answers when the call is repeated. */
 export interface ResumedCall {

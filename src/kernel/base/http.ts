@@ -2,7 +2,7 @@
 // where a request comes from, and which languages it wants.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
-import type { Identity } from '../identity.ts';
+import type { Identity } from '../net/identity.ts';
 
 export interface HttpRequest extends Readable {
   readonly method?: string | undefined;

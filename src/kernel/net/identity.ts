@@ -1,5 +1,5 @@
 // Who calls, as a login has found out.
-import type { JsonObject } from './message.ts';
+import type { JsonObject } from '../message.ts';
 
 /** Who calls, as the login found out. Nothing that a client says about itself counts. */
 export interface Identity {

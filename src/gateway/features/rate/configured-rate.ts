@@ -18,22 +18,6 @@ export interface RateContext {
   refusals: Refusals;
 }
 
-/** Something that a rate counts. */
-export interface CountedUse {
-  rate: ConfiguredRate;
-  key: string;
-}
-
-/** Counts one for all, or for none. Throws, or rejects with, RATE_LIMITED. A promise if it has to be looked up how many are left. */
-export function takeAll(uses: readonly CountedUse[]): Promise<void> | undefined {
-  for (const { rate, key } of uses) {
-    const looking = rate.check(key);
-    if (looking) return looking.then(() => takeAll(uses)); // others may have taken some of each meanwhile
-  }
-  for (const { rate, key } of uses) rate.count(key);
-  return undefined;
-}
-
 export class ConfiguredRate {
   readonly #limiter: RateLimiter | SharedRate;
   readonly #about: { what: string; rate: string; limit: string };
@@ -58,6 +42,14 @@ export class ConfiguredRate {
     if (retryAfterMs <= 0) return undefined;
     this.#refusals.add(this.#about.limit);
     throw new GatewayError('RATE_LIMITED', { ...this.#about, retryAfterMs });
+  }
+
+  /** Counts one. Throws, or rejects with, RATE_LIMITED. */
+  take(key: string): Promise<void> | undefined {
+    const looking = this.check(key);
+    if (looking) return looking.then(() => this.take(key));
+    this.count(key);
+    return undefined;
   }
 
   count(key: string): void {

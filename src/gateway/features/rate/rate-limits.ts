@@ -17,7 +17,7 @@ import { toNameRule } from '../../matching/name-rule.ts';
 import type { NameRule } from '../../matching/name-rule.ts';
 import type { Member } from '../../router/member.ts';
 import type { Checkpoint } from '../feature.ts';
-import { ConfiguredRate, takeAll } from './configured-rate.ts';
+import { ConfiguredRate } from './configured-rate.ts';
 import type { RateContext } from './configured-rate.ts';
 import { Refusals } from './refusals.ts';
 import type { WhenDown } from './shared-rate.ts';
@@ -147,7 +147,7 @@ class CallerRate extends TargetLayer {
   override handle(exchange: Exchange): HandleResult {
     const rate = this.#rate();
     if (rate && !isFollowUp(exchange.method) && exchange.resumed?.state === undefined) {
-      const taking = takeAll([{ rate, key: callerOfClient(exchange.client) }]);
+      const taking = rate.take(callerOfClient(exchange.client));
       if (taking) return taking.then(() => this.target.handle(exchange));
     }
     return this.target.handle(exchange);
@@ -177,6 +177,7 @@ class RatedServer extends TargetLayer {
 
 const MAX_TOOLS = 10_000;
 const ALL = '';
+const NO_RATES: readonly ConfiguredRate[] = [];
 
 interface ServerRateOptions {
   server: string;
@@ -194,16 +195,22 @@ class ServerRates {
     this.#options = options;
   }
 
-  /** Throws, or rejects with, RATE_LIMITED. */
-  take({ method, params, client }: Exchange): Promise<void> | undefined {
+  /** Throws, or rejects with, RATE_LIMITED. A promise if it has to be looked up how many are left. */
+  take(exchange: Exchange): Promise<void> | undefined {
     const { total, caller } = this.#options;
+    const { method, params, client } = exchange;
     const key = callerOfClient(client);
     const run = RUN_METHODS[method];
-    const rates = run ? this.#ratesOf(String(params[run.name])) : [];
-    const meant = rates.map((rate) => ({ rate, key }));
-    if (caller) meant.push({ rate: caller, key });
-    if (total) meant.push({ rate: total, key: ALL });
-    return takeAll(meant);
+    const rates = run ? this.#ratesOf(String(params[run.name])) : NO_RATES;
+    let looking: Promise<unknown> | undefined;
+    for (const rate of rates) looking ??= rate.check(key);
+    if (caller) looking ??= caller.check(key);
+    if (total) looking ??= total.check(ALL);
+    if (looking) return looking.then(() => this.take(exchange)); // others may have taken some of each meanwhile
+    for (const rate of rates) rate.count(key);
+    if (caller) caller.count(key);
+    if (total) total.count(ALL);
+    return undefined;
   }
 
   #ratesOf(name: string): readonly ConfiguredRate[] {

@@ -24,7 +24,9 @@ interface Entry {
 async function served(home: Home, args: string[] = ['--port', '0'], config: object = {}) {
   home.write('parley.config.json', { mcpServers: { weather: WEATHER }, ...config });
   const gateway = start(home, ['serve', ...args]);
-  const [line] = await gateway.says(/\{"mcpServers.*"url".*\}/);
+  const [, address] = await gateway.says(/(http:\/\/\S+\/mcp)\s+Streamable HTTP/);
+  const { stdout } = await home.run(['status', '--lines', '--url', address!]); // the token is printed on terminals only
+  const [line] = /\{"mcpServers.*"url".*\}/.exec(stdout) ?? [''];
   const entry = (JSON.parse(line) as { mcpServers: { parley: Entry } }).mcpServers.parley;
   return { gateway, ...entry, origin: new URL(entry.url).origin, entry };
 }
@@ -107,7 +109,7 @@ test('the token is for its user alone, stays the same over restarts, and is prin
   expect(lines.stdout).toContain(
     `"type": "http", "url": "${first.url}", "headers": {"Authorization": "Bearer ${token}"}`,
   );
-  expect(first.gateway.stdout.replaceAll('\r', '')).toContain(lines.stdout);
+  expect(first.gateway.stdout.replaceAll('\r', '')).toContain(lines.stdout.replaceAll(token, 'TOKEN'));
   const byUrl = await home.run(['status', '--lines', '--url', first.url]);
   expect(byUrl.stdout).toBe(lines.stdout);
   await first.gateway.stop();

@@ -3,7 +3,7 @@
 import type { Identity } from './net/identity.ts';
 import type { ClientCapabilities, Implementation, LoggingLevel } from '@modelcontextprotocol/client';
 import type { Abortable } from './base/cancellation.ts';
-import { networkOf } from './base/http.ts';
+import { networkOf } from './net/network.ts';
 import type { Spoken } from './era/era.ts';
 import type { RuleDecision } from './audit.ts';
 import type { CallNotes } from './events/call-notes.ts';

@@ -5,7 +5,8 @@ import type { Identity, UpgradedTransport } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import { LOCAL, isAnonymous } from '../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
-import { addressOf, networkOf } from '../../kernel/base/http.ts';
+import { addressOf } from '../../kernel/base/http.ts';
+import { networkOf } from '../../kernel/net/network.ts';
 import type { HttpRequest } from '../../kernel/base/http.ts';
 
 /** What is known of a request before it is read. */

@@ -7,7 +7,7 @@ import type { Message } from '../../../kernel/message.ts';
 import { RUN_METHODS } from '../../../kernel/methods.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import { networkOf } from '../../../kernel/base/http.ts';
+import { networkOf } from '../../../kernel/net/network.ts';
 import type { HttpResponse } from '../../../kernel/base/http.ts';
 import { LOGIN_TRIES } from '../../../kernel/base/limits.ts';
 import { readRate } from '../../../kernel/base/rate.ts';

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { FairShares } from '../../../kernel/containers/fair-shares.ts';
-import { networkOf } from '../../../kernel/base/http.ts';
+import { networkOf } from '../../../kernel/net/network.ts';
 import { settledWithin } from '../../../kernel/base/timing.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { drainPort } from '../drain.ts';

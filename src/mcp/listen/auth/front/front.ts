@@ -7,7 +7,8 @@ import type { Configuration, KoaContextWithOIDC, errors as Errors } from 'oidc-p
 import type { EventHub } from '../../../../kernel/events/event-hub.ts';
 import type { LoadFrontPages } from '../../../../kernel/login-pages.ts';
 import type { Clock } from '../../../../kernel/base/clock.ts';
-import { addressOf, networkOf } from '../../../../kernel/base/http.ts';
+import { addressOf } from '../../../../kernel/base/http.ts';
+import { networkOf } from '../../../../kernel/net/network.ts';
 import { createGuardedFetch } from '../../../../kernel/net/guarded-fetch.ts';
 import type { Log } from '../../../../kernel/base/log.ts';
 import { createSealer } from '../../../../kernel/crypto/seal.ts';

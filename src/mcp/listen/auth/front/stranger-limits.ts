@@ -8,7 +8,7 @@ import {
   MAX_VISIT_PARAMETER_CHARS,
   REGISTRATIONS,
 } from '../../../../kernel/base/limits.ts';
-import { networkOf, widerNetworkOf } from '../../../../kernel/base/http.ts';
+import { networkOf, widerNetworkOf } from '../../../../kernel/net/network.ts';
 import { RateLimiter, readRate } from '../../../../kernel/base/rate.ts';
 import { isLoopbackHost } from '../../../../kernel/net/address-kind.ts';
 

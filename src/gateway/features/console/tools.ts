@@ -117,8 +117,9 @@ function toPinRow({ server, pin }: WaitingPin): PinRow {
   // What a server writes cannot look like our marks, because nobody can guess them.
   const mark = randomId();
   const style = {
-    removed: (text: string) => `${mark}-${text}${mark}=`,
-    added: (text: string) => `${mark}+${text}${mark}=`,
+    // Without the brackets of a terminal.
+    removed: (text: string) => `${mark}-${text.slice(2, -2)}${mark}=`,
+    added: (text: string) => `${mark}+${text.slice(2, -2)}${mark}=`,
   };
   const before = replacedForm(pin)?.value;
   const lines = waitingForms(pin).flatMap(({ value }) =>

@@ -10,6 +10,7 @@ import type { CallLeg, CallRow, CallView } from '../views.ts';
 /** Outcomes that are neither good nor bad: the call goes on elsewhere, or its client left it. */
 const CALM = new Set(['input_required', 'working', 'CANCELLED']);
 /** Two bytes for each character, and the object around it. */
+const NONE: readonly never[] = [];
 const LEG_BYTES = 200;
 
 export class CallRecord {
@@ -29,8 +30,8 @@ export class CallRecord {
   #ms: number | null = null;
   #outcome: string | null = null;
   #legs: CallLeg[] | undefined;
-  #approvals: CallView['approvals'] = [];
-  #findings: readonly string[] = [];
+  #approvals: CallView['approvals'] = NONE;
+  #findings: readonly string[] = NONE;
 
   constructor(id: string, at: number, call: ObservedCall) {
     const { client } = call.exchange;
@@ -53,7 +54,7 @@ export class CallRecord {
     return this.#outcome !== null && this.#outcome !== 'ok' && !CALM.has(this.#outcome);
   }
 
-  end(call: ObservedCall, approvals: readonly AuditEvent[]): void {
+  end(call: ObservedCall, approvals: readonly AuditEvent[] | undefined): void {
     const { name, server, spokenTo, outcome, ms, findings, exchange } = call;
     this.#name = name ?? this.#shownName;
     this.#server = server ?? null;
@@ -61,8 +62,8 @@ export class CallRecord {
     this.#rule = exchange.decision ? `${exchange.decision.effect} by ${exchange.decision.rule}` : null;
     this.#outcome = outcome ?? 'ok';
     this.#ms = ms ?? 0;
-    this.#findings = (findings ?? []).map(visible);
-    this.#approvals = approvals.map(toApproval);
+    if (findings) this.#findings = findings.map(visible);
+    if (approvals) this.#approvals = approvals.map(toApproval);
   }
 
   /** Returns the bytes that it takes. */

@@ -111,6 +111,7 @@ export class CallRing {
 
   #begin(call: ObservedCall): void {
     const record = this.#add(call, this.#clock.now());
+    this.#open.set(call, record);
     const { client } = call.exchange;
     const about = [client.revision, client.connection?.transport].filter(Boolean).join(' · ');
     this.#keep(record, call, { kind: 'called', about }, toKeptBody(call.params));
@@ -146,8 +147,9 @@ export class CallRing {
   #end(call: ObservedCall): void {
     const ms = call.ms ?? 0;
     const record = this.#open.get(call) ?? this.#add(call, this.#clock.now() - ms);
-    record.end(call, this.#approvals.get(call.id) ?? []);
-    this.#approvals.delete(call.id);
+    const approvals = this.#approvals.get(call.id);
+    if (approvals) this.#approvals.delete(call.id);
+    record.end(call, approvals);
     this.#minutes.count(ms, record.isError);
     this.#touch(record);
   }
@@ -160,7 +162,6 @@ export class CallRing {
 
   #add(call: ObservedCall, at: number): CallRecord {
     const record = new CallRecord(String(++this.#count), at, call);
-    this.#open.set(call, record);
     this.#records.set(record.id, record);
     if (this.#records.size > MAX_CALLS) this.#forget(this.#records.values().next().value!);
     this.#touch(record);

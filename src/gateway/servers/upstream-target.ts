@@ -18,6 +18,7 @@ import { RequestDispatcher } from './request-dispatcher.ts';
 import { ConnectionEvents } from './connections/connection-events.ts';
 import { Watchers } from './connections/watchers.ts';
 import { isCommandAddress } from '../../mcp/connect/address.ts';
+import type { SupervisedConnection } from './connections/supervised-connection.ts';
 import type { UpstreamConnection } from './connections/upstream-connection.ts';
 import { ElicitationCompletions } from './questions/page-visits.ts';
 import { ConnectionPool } from './connections/connection-pool.ts';
@@ -110,7 +111,7 @@ export class UpstreamTarget implements ServerTarget {
 
   get status(): TargetStatus {
     const all = this.#connections.all.map(({ supervised }) => supervised);
-    const { state = 'idle', current, failure } = all.find((one) => one.current) ?? all[0] ?? {};
+    const { state = 'idle', current, failure } = all.find((one) => one.current) ?? lastFailed(all) ?? all[0] ?? {};
     const problem = current || state === 'idle' ? undefined : toAwayError(failure, this.name);
     const { address, definitions } = this.#options;
     return {
@@ -267,4 +268,9 @@ export class UpstreamTarget implements ServerTarget {
 function sharingOf({ share = 'auto', ...options }: UpstreamTargetOptions): 'auto' | 'quiet' | 'session' | 'all' {
   const { sharesUntilAsked = isCommandAddress(options.address) } = options;
   return share === 'auto' && sharesUntilAsked ? 'quiet' : share;
+}
+
+/** Of several connections that failed, the newest reason is the one to put right. */
+function lastFailed(all: readonly SupervisedConnection[]): SupervisedConnection | undefined {
+  return all.filter(({ failure }) => failure !== undefined).toSorted((a, b) => b.failedAt - a.failedAt)[0];
 }

@@ -9,7 +9,9 @@ import { createLog } from '../../../kernel/base/log.ts';
 import { createGateway } from '../../gateway.ts';
 import type { GatewayOptions } from '../../gateway.ts';
 import { registerFakeOtel } from './fake-otel.contract.ts';
-import { toSpanContext } from './exchange-tracer.ts';
+import { InternalExchange } from '../../../kernel/internal-exchange.ts';
+import { looseClient } from '../../../mcp/eras/own-clients.ts';
+import { ExchangeTracer, toSpanContext } from './exchange-tracer.ts';
 
 const log = createLog({ level: 'silent' });
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -18,6 +20,8 @@ const CAME = {
   tracestate: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE',
   baggage: 'userId=alice',
 };
+
+const noSpan = trace.wrapSpanContext({ traceId: '0'.repeat(32), spanId: '0'.repeat(16), traceFlags: 0 });
 
 let otel: ReturnType<typeof registerFakeOtel> | undefined;
 const closing: (() => Promise<unknown>)[] = [];
@@ -166,4 +170,22 @@ describe('an invalid traceparent', () => {
     'is not a parent: %s',
     (traceparent) => expect(toSpanContext({ traceparent }, () => null as never)).toBeUndefined(),
   );
+});
+
+it('an SDK whose spans have no ids is logged once, and calls go on', async () => {
+  const warned: unknown[] = [];
+  const noted = {
+    ...log,
+    child: () => noted,
+    warn: (about: unknown, event: string) => void warned.push([event, about]),
+  };
+  trace.setGlobalTracerProvider({
+    getTracer: () => ({ startSpan: () => noSpan, startActiveSpan: () => undefined as never }),
+  });
+  closing.push(async () => trace.disable());
+  const tracer = new ExchangeTracer(noted);
+  const exchange = () => new InternalExchange('tools/list', {}, looseClient('c'));
+  for (let times = 0; times < 2; times++)
+    expect(await tracer.serve(exchange(), async () => ({ tools: [] }))).toEqual({ tools: [] });
+  expect(warned).toMatchObject([['tracing.no-spans', { api: expect.stringMatching(/^1\./) }]]);
 });

@@ -51,6 +51,8 @@ export class SupervisedConnection {
   #openedBy = '';
   #current: ConnectedServer | undefined;
   #failure: Error | undefined;
+  /** When that was, by the clock that only moves on. */
+  failedAt = 0;
   #retryAt = 0;
   /** Losses in a row without a served call. */
   #losses = 0;
@@ -252,6 +254,7 @@ export class SupervisedConnection {
   #failed(error: Error): void {
     this.#isDoubted = true;
     this.#failure = error;
+    this.failedAt = ticksOf(this.#options.clock);
     this.#retryAt = ticksOf(this.#options.clock) + this.#backoff.nextMs();
   }
 

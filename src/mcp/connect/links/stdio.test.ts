@@ -129,6 +129,20 @@ test('the end of stderr that is kept masks what was given to the child, in piece
   expect(tail.text()).toBe('info: [redacted]\nno end');
 });
 
+test('the line that names an error comes first, also before pages of paths and without its stack', () => {
+  const tail = new StderrTail();
+  tail.push(Buffer.from('starting\n/srv/node_modules/bindings/bindings.js:126\n  err = new Error(message);\n  ^\n\n'));
+  tail.push(Buffer.from('Error: Could not locate the bindings file. Tried:\n'));
+  for (let at = 0; at < 40; at++)
+    tail.push(Buffer.from(` → /srv/node_modules/sqlite/build/${'x'.repeat(150)}/${at}.node\n`));
+  tail.push(Buffer.from('    at bindings (/srv/bindings.js:126:9)\n\nNode.js v20.20.2\n'));
+  const [first, ...others] = tail.text().split('\n');
+  expect(first).toBe('Error: Could not locate the bindings file. Tried:');
+  expect(others.at(-1)).toBe('Node.js v20.20.2');
+  expect(tail.text()).not.toMatch(/ at bindings|Could not locate[^]*Could not locate/);
+  expect(tail.text().length).toBeLessThanOrEqual(4096);
+});
+
 test('stderr is logged without waiting for the end of a line without end', () => {
   const tail = new StderrTail();
   expect(tail.push(Buffer.alloc(5000, 'x'))).toHaveLength(5000);

@@ -247,7 +247,11 @@ function whyNotStarted(error: NodeJS.ErrnoException, { command, cwd }: StdioLink
 }
 
 const MAX_CHARS = 4096;
+/** The line that says what is wrong may stand before pages of paths. */
+const MAX_TAIL_CHARS = 16_384;
 const MAX_LINES = 20;
+/** As Node, Python and Java write what ended a program. */
+const ERROR_LINE = /^\s*(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[[\w-]+\])?: \S/;
 const MIN_SECRET_CHARS = 8;
 /** Of JavaScript and Python. */
 const STACK_FRAME = /^\s+at .+|^\s+File ".+", line \d+/;
@@ -274,7 +278,7 @@ export class StderrTail {
   push(chunk: Buffer): string {
     const text = this.#decoder.write(chunk);
     // A flat copy: a slice of a joined string would keep all its parts in memory.
-    this.#tail = Buffer.from((this.#tail + text).slice(-MAX_CHARS)).toString();
+    this.#tail = Buffer.from((this.#tail + text).slice(-MAX_TAIL_CHARS)).toString();
     const all = this.#rest + text;
     const end = all.length > MAX_CHARS ? all.length : all.lastIndexOf('\n') + 1;
     this.#rest = all.slice(end);
@@ -288,13 +292,17 @@ export class StderrTail {
     return this.#masked(rest);
   }
 
-  /** Sent to peers, so without stack traces and credentials in URLs. */
+  /** Sent to peers, so without stack traces and credentials in URLs. What names an error comes first: people read one line. */
   text(): string {
     const lines = this.#tail
       .trimEnd()
       .split('\n')
       .filter((line) => !STACK_FRAME.test(line));
-    return this.#masked(lines.slice(-MAX_LINES).join('\n').trim().replace(CREDENTIALS, `$1${MASKED}@`));
+    const last = lines.slice(-MAX_LINES);
+    const error = lines.findLast((line) => ERROR_LINE.test(line));
+    const others = last.filter((line) => line !== error).join('\n');
+    const text = error === undefined ? others : `${error.trim()}\n${others.slice(-(MAX_CHARS - MAX_LINES))}`;
+    return this.#masked(text.slice(0, MAX_CHARS).trim().replace(CREDENTIALS, `$1${MASKED}@`));
   }
 
   #masked(text: string): string {

@@ -81,7 +81,8 @@ test('a gateway with the token of this user asks for the login in the conversati
   const home = newHome();
   const file = home.write('parley.config.json', { mcpServers: { guarded: { url: server.url }, demo: DEMO } });
   await using gateway = home.start(['serve', file, '--port', '0'], { BROWSER: 'none' });
-  const [, token] = await gateway.says(/Bearer ([\w-]+)/);
+  await gateway.url();
+  const token = readFileSync(join(home.path, 'state', 'parley', 'token'), 'utf8').trim();
   const headers = { Authorization: `Bearer ${token}` };
   const toRun = 'guarded needs a login. Run: parley login guarded';
   await using client = await connect({ url: await gateway.url(), headers });

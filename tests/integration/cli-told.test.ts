@@ -39,7 +39,7 @@ it('refuses to start in front mode without the package that it needs', async () 
   const config = { mcpServers: SERVERS, publicUrl: 'https://mcp.example.com', auth: { front } };
   const file = home.write('parley.config.json', config);
   const ended = await home.run(['serve', file, '--port', '0'], '', { NODE_OPTIONS: `--import ${without}` });
-  expect(ended).toMatchObject({ status: 1, stderr: expect.stringContaining('npm install oidc-provider') });
+  expect(ended).toMatchObject({ status: 1, stderr: expect.stringMatching(/npm install .*oidc-provider/) });
 });
 
 it('says in status and check that the newest version of the file is not in force', async () => {

@@ -1,5 +1,4 @@
 // What `auth` of createGateway, createServer and the configuration file says: who may call, and how callers prove who they are.
-import { GatewayError } from '../../../kernel/base/errors.ts';
 
 export interface AuthOptions {
   /**
@@ -142,9 +141,8 @@ export function isForEverybody(issuer: string): boolean {
 
 /** The engine, which has to be installed next to Parley. Throws BAD_OPTION if it is not. */
 export async function loadFrontEngine() {
-  return import('oidc-provider').catch((cause: unknown) => {
-    const reason = 'it needs the package oidc-provider: npm install oidc-provider';
-    throw new GatewayError('BAD_OPTION', { option: 'auth.front', reason }, { cause });
+  return import('oidc-provider').catch(async (cause: unknown) => {
+    throw (await import('./front/engine-missing.ts')).engineMissing(cause);
   });
 }
 

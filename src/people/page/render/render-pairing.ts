@@ -22,29 +22,36 @@ export function renderPairing({ token, code = '', problem, login, words }: Pairi
   const { pairing } = words;
   const wrong = problem === 'wrong' ? pairing.wrong : pairing.tooMany;
   const title = login && !problem ? pairing.logIn : pairing.title;
+  // Who logs in need not know of pairing, which only the operator can do.
+  const pairs = html`<p>${pairing.text}</p>
+    <form method="post" action="?t=${token}" autocomplete="off">
+      <label for="code">${pairing.code}</label>
+      ${problem && html`<p class="error" id="code-error" role="alert"><strong>${words.errorPrefix}</strong> ${wrong}</p>`}
+      <input
+        id="code"
+        name="code"
+        value="${code}"
+        class="short"
+        required
+        maxlength="20"
+        autocapitalize="characters"
+        spellcheck="false"
+        ${problem ? html`aria-invalid="true" aria-describedby="code-error"` : ''}
+      />
+      <p class="hint">${pairing.hint}</p>
+      <div class="buttons">
+        <button name="do" value="pair" class="${login ? '' : 'primary'}">${pairing.pair}</button>
+      </div>
+    </form>`;
+  const isShown = problem !== undefined || code !== '';
   const body = html`${login && renderLogin(login, token, words)}
     <div class="card">
-      ${login ? html`<h2>${pairing.title}</h2>` : html`<h1>${pairing.title}</h1>`}
-      <p>${pairing.text}</p>
-      <form method="post" action="?t=${token}" autocomplete="off">
-        <label for="code">${pairing.code}</label>
-        ${problem && html`<p class="error" id="code-error" role="alert"><strong>${words.errorPrefix}</strong> ${wrong}</p>`}
-        <input
-          id="code"
-          name="code"
-          value="${code}"
-          class="short"
-          required
-          maxlength="20"
-          autocapitalize="characters"
-          spellcheck="false"
-          ${problem ? html`aria-invalid="true" aria-describedby="code-error"` : ''}
-        />
-        <p class="hint">${pairing.hint}</p>
-        <div class="buttons">
-          <button name="do" value="pair" class="${login ? '' : 'primary'}">${pairing.pair}</button>
-        </div>
-      </form>
+      ${
+        login
+          ? html`<details${isShown ? html` open` : ''}><summary>${pairing.title}</summary>${pairs}</details>`
+          : html`<h1>${pairing.title}</h1>
+              ${pairs}`
+      }
     </div>`;
   return renderPage({ title: problem ? `${words.errorPrefix} ${title}` : title, body, words });
 }

@@ -21,7 +21,9 @@ const OURS = new Set(
   `Abortable AbortListener Ask Asker Ask$1 Call ChainContext CheckedSchema ClientChannel Exchange Extension FairShares GatewayTool Handle HttpResponse
 ListChecks LookUp ManualClock MapEntry Next OpenPages Origin OriginOf OwnedTable OwnerOf PageLogin PagesHost RawObject RunGuard Sealer SessionPrompts
 StandIn StatelessExchange StepContext StepExchange Turn WaitingNotice Watcher Connectable LoginAttempt Behind HumanChannelOptions
-UpstreamTargetOptions RoutedChain UpstreamTarget TokenFlowSessions Lease CallNotes EventWatcher`.split(/\s+/),
+UpstreamTargetOptions RoutedChain UpstreamTarget TokenFlowSessions Lease CallNotes EventWatcher Nodes ParkedCall RunningRequest RedisPlace`.split(
+    /\s+/,
+  ),
 );
 
 /** A clock of the program is for its tests: nothing that has a time can go on without one. */
@@ -36,7 +38,7 @@ SessionStore.onChange(listener)`.split(/\s+/);
 /** Callbacks of programs that need a login, a page, files or a second process; tests of these play them. */
 const PLAYED_ELSEWHERE =
   `EnterpriseLogin.idToken LoginOptions.clientKey LoginOptions.assertion AccountsFeatureOptions.loginFor IdentifyPerson NotifyPerson ResourceGuard
-ScriptedAnswers State.take State.get State.put State.remove State.list State.draw State.lease State.watch State.close PostgresPool.query WatchStepOptions.onReload WatchStepOptions.isStillTrusted`.split(
+ScriptedAnswers State.take State.get State.put State.remove State.list State.draw State.lease State.watch State.close PostgresPool.query RecordAudit.lost WatchStepOptions.onReload WatchStepOptions.isStillTrusted`.split(
     /\s+/,
   );
 
@@ -51,7 +53,10 @@ const SAME: Record<string, string> = {
   'Log.info': 'Log',
   'Log.warn': 'Log',
   'ServerOptions.events': 'ServeContextOptions.events',
+  'LogSetup.level': 'createLog.level',
+  'LogSetup.write': 'createLog.write',
   StepFunctionOf: 'StepFunction',
+  TypedToolHandler: 'ToolHandler',
   'createLog(options).write': 'createLog.write',
   'perClient(make)': 'perClient.make',
 };

@@ -39,10 +39,9 @@ const safeLogs = new WeakSet<Log>();
 export function createLog(options: LogSetup = {}): Log {
   const { level = 'warn', write = (line) => process.stderr.write(line) } = options;
   const threshold = typeof level === 'string' ? toThreshold(level) : undefined;
-  const least = typeof level === 'string' ? () => level : level;
   const make = (bound: object): Log => {
     const at = (level: Level) => (fields: object, event: string) => {
-      if (LEVELS.indexOf(level) < (threshold ?? toThreshold(least()))) return;
+      if (LEVELS.indexOf(level) < (threshold ?? toThreshold(levelOf(level)))) return;
       const line = { time: new Date().toISOString(), level, event, ...bound, ...fields };
       try {
         const written: unknown = write(`${printable(toText(line))}\n`);
@@ -62,6 +61,19 @@ export function createLog(options: LogSetup = {}): Log {
     return log;
   };
   return make({});
+}
+
+/** Whatever the program's own function does, there is a level. */
+function levelOf(level: LeastLevel | (() => LeastLevel)): LeastLevel {
+  if (typeof level === 'string') return level;
+  try {
+    const made: unknown = level();
+    if (made instanceof Promise) made.catch(() => {});
+    else if (made === 'silent' || LEVELS.includes(made as Level)) return made as LeastLevel;
+  } catch {
+    // As below.
+  }
+  return 'warn';
 }
 
 function toThreshold(level: LeastLevel): number {

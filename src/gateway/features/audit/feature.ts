@@ -1,5 +1,8 @@
 // Records every call with its outcome, and what else is worth proving.
 import type { RecordAudit } from '../../../kernel/audit.ts';
+import { readSafely } from '../../../kernel/base/author-callback.ts';
+import { toReadable } from '../../../kernel/base/errors.ts';
+import type { Log } from '../../../kernel/base/log.ts';
 import type { Family } from '../../../kernel/base/metric.ts';
 import { defineFeature } from '../feature.ts';
 import { AuditWatcher } from './audit-watcher.ts';
@@ -17,6 +20,13 @@ function lostFamily(value: number): Family {
   return { name: 'parley_audit_lost_total', help, type: 'counter', samples: [{ labels: {}, value }] };
 }
 
+/** What the program's own recorder says of itself. */
+function lostBy(record: RecordAudit, log: Log): number {
+  const fail = (thrown: unknown): void =>
+    log.error({ callback: 'audit.lost', error: toReadable(thrown) }, 'callback.failed');
+  return readSafely(() => record.lost?.() ?? 0, 0, fail);
+}
+
 export const audit = defineFeature<AuditFeatureOptions>({
   name: 'audit',
   create({ audit: first, auditArguments }, { events, log }) {
@@ -31,7 +41,7 @@ export const audit = defineFeature<AuditFeatureOptions>({
       stop = watch(next);
     };
     return {
-      metrics: () => (options.audit?.lost ? [lostFamily(options.audit.lost())] : []),
+      metrics: () => (options.audit?.lost ? [lostFamily(lostBy(options.audit, log))] : []),
       update(next: AuditFeatureOptions) {
         if ('audit' in next) replace(next);
         return undefined;

@@ -1,4 +1,5 @@
 // What others could have written is not believed: files of the state folder, and the folder itself.
+import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +7,9 @@ import { createLog } from 'mcp-parley';
 import { readKeyFile } from '../../src/mcp/listen/auth/api-keys.ts';
 import { readPinFile } from '../../src/gateway/features/pins/pin-record.ts';
 import { keysFrom } from '../../src/kernel/crypto/state-keys.ts';
+import { MAIN } from '../helpers/built.ts';
 import { WEATHER, homesOfTests } from '../helpers/parley.ts';
+import type { Home } from '../helpers/parley.ts';
 
 const { newHome } = homesOfTests();
 const silent = createLog({ level: 'silent' });
@@ -33,13 +36,45 @@ test.runIf(isRoot)('a state folder of another user is not used', async () => {
   mkdirSync(folder, { recursive: true });
   chownSync(folder, 12_345, 12_345);
   home.write('parley.config.json', { mcpServers: { weather: WEATHER } });
+  chmodSync(home.path, 0o755);
   for (const words of [['ls'], ['serve', '--port', '0'], ['pair'], ['trust', '--yes'], ['key', 'ls']]) {
-    const { status, stderr } = await home.run(words);
+    const { status, stderr } = await runAs(65_534, home, words);
     expect([words, status]).toEqual([words, 1]);
     expect(stderr).toContain('belongs to another user');
   }
+  const asRoot = await home.run(['serve', '--port', '0']);
+  expect([asRoot.status, asRoot.stderr]).toEqual([1, expect.stringContaining('belongs to another user')]);
   expect(readdirSync(folder)).toEqual([]);
 });
+
+test.runIf(isRoot)('root says so if the owner of the state folder cannot reach it, and uses nothing', async () => {
+  const home = newHome();
+  const folder = join(home.path, 'state', 'parley');
+  mkdirSync(folder, { recursive: true });
+  chownSync(folder, 12_345, 12_345);
+  for (const words of [['ls'], ['pair'], ['trust', '--yes'], ['key', 'ls']]) {
+    const { status, stderr } = await home.run(words);
+    expect([words, status]).toEqual([words, 1]);
+    expect(stderr).toContain('cannot be reached (EACCES)');
+    expect(stderr).not.toContain('    at ');
+  }
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+/** As a user who is not the owner of anything here. */
+async function runAs(uid: number, home: Home, words: string[]): Promise<{ status: number | null; stderr: string }> {
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    cwd: home.path,
+    env: { PATH: process.env.PATH, HOME: home.path, XDG_STATE_HOME: join(home.path, 'state') },
+    uid,
+    gid: uid,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  const status = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { status, stderr };
+}
 
 const PAIRED = JSON.stringify({
   browsers: [{ name: 'evil', hash: `sha256:${'0'.repeat(64)}`, gateway: 'x', created: '2026-01-01T00:00:00.000Z' }],

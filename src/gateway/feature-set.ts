@@ -16,6 +16,7 @@ import type {
   OpenedServer,
   OpenServer,
 } from './features/feature.ts';
+import type { ShownDefinition, WaitingDefinition } from './features/waiting-definition.ts';
 import type { Member } from './router/member.ts';
 import type { UpstreamTargetOptions } from './servers/target-options.ts';
 import type { UpstreamTarget } from './servers/upstream-target.ts';
@@ -84,6 +85,17 @@ export class FeatureSet {
 
   get metrics(): Family[] {
     return this.#features.flatMap((feature) => feature.metrics?.() ?? []);
+  }
+
+  async waitingDefinitions(): Promise<WaitingDefinition[]> {
+    const waiting = await Promise.all(this.#features.flatMap((feature) => feature.waitingDefinitions?.() ?? []));
+    return waiting.flat();
+  }
+
+  /** Whether it was still as it was shown, at the feature that holds it back. */
+  async accept(shown: ShownDefinition): Promise<boolean> {
+    const accepted = await Promise.all(this.#features.flatMap((feature) => feature.accept?.(shown) ?? []));
+    return accepted.includes(true);
   }
 
   get openPages(): Record<string, HttpHandler> {

@@ -121,6 +121,8 @@ export class GatewayParts {
         return parts().doors.isStopping;
       },
       shownTools: (listed, client) => this.shownTools(listed, client),
+      waitingDefinitions: () => this.features.waitingDefinitions(),
+      accept: (shown) => this.features.accept(shown),
     };
   }
 }

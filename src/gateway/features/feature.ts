@@ -21,6 +21,7 @@ import type { HumanChannel } from '../../people/human-channel.ts';
 import type { LoadHeldDefinitions } from './list-checks/held-definitions.ts';
 import type { Member } from '../router/member.ts';
 import type { ListedServerTools } from './status/shown-tools.ts';
+import type { ShownDefinition, WaitingDefinition } from './waiting-definition.ts';
 import type { ServerTarget, UpstreamTargetOptions } from '../servers/target-options.ts';
 import type { UpstreamTarget } from '../servers/upstream-target.ts';
 
@@ -54,6 +55,10 @@ export interface GatewayView {
   readonly metrics: readonly Family[];
   /** The listed tools of a server that the steps show to this client. */
   shownTools(listed: ListedServerTools, client: ClientView): Promise<JsonObject[]>;
+  /** Definitions of its servers that wait until a person accepts them; none without a feature that holds them back. */
+  waitingDefinitions(): Promise<readonly WaitingDefinition[]>;
+  /** False if it is not as it was shown any more. */
+  accept(shown: ShownDefinition): Promise<boolean>;
   /** Whether it finishes its last calls. */
   readonly isStopping: boolean;
 }
@@ -98,6 +103,10 @@ export interface Feature {
   isPerUser?(server: Omit<OpenedServer, 'isPerUser' | 'held'>): boolean;
   /** Holds back some of what the server lists. Throws if its settings cannot be. */
   held?(server: Omit<OpenedServer, 'held'>): LoadHeldDefinitions | undefined;
+  /** What it holds back until a person accepts it; read when somebody looks. */
+  waitingDefinitions?(): Promise<readonly WaitingDefinition[]>;
+  /** Accepts one of them. False if it is not as it was shown any more, or was never its own. */
+  accept?(shown: ShownDefinition): Promise<boolean>;
   /** Hears what is logged about a server. */
   serverLog?(log: Log, server: string): Log;
   /** How a server is opened. */

@@ -6,6 +6,7 @@ import type { Log } from '../../../kernel/base/log.ts';
 import { randomId } from '../../../kernel/crypto/ids.ts';
 import { isOwnOrigin, readPost } from '../../../kernel/net/browser-request.ts';
 import type { HumanChannel } from '../../../people/human-channel.ts';
+import type { GatewayView } from '../feature.ts';
 import { baseOf } from './enter.ts';
 import type { CallRing } from './calls/call-ring.ts';
 import type { LiveStreams } from './live.ts';
@@ -24,6 +25,7 @@ export interface ApiContext {
   readonly questions: WaitingQuestions;
   readonly calls: CallRing;
   readonly tools: Tools;
+  readonly accept: GatewayView['accept'];
   readonly live: LiveStreams;
 }
 
@@ -137,7 +139,7 @@ export class ConsoleApi {
     if (viewer.user !== undefined) return refuse(request, response, 'This is for the operator.');
     const text = (name: string): string => String(form.get(name));
     const wanted = { server: text('server'), area: text('area'), name: text('name'), digests: text('digests') };
-    if (await this.#context.tools.accept(wanted)) return sendJson(request, response, 200, {});
+    if (await this.#context.accept(wanted)) return sendJson(request, response, 200, {});
     sendJson(request, response, 409, { error: 'It has changed again. Look once more.' });
   }
 

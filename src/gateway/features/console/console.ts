@@ -1,6 +1,6 @@
 // The console of one gateway: its pages, loaded when somebody opens the first of them, and what they show.
 import type { HttpHandler } from '../../../kernel/base/http.ts';
-import type { GatewayContext } from '../feature.ts';
+import type { GatewayContext, GatewayView } from '../feature.ts';
 import { ConsoleApi } from './console-api.ts';
 import { enter } from './enter.ts';
 import { LiveStreams } from './live.ts';
@@ -16,8 +16,6 @@ export interface ConsoleSources {
   readonly name: string;
   readonly clients: ConnectedClients;
   readonly calls: CallRing;
-  readonly stateFolder: string | undefined;
-  readonly pairedAs: string;
 }
 
 export interface OpenConsole {
@@ -27,16 +25,17 @@ export interface OpenConsole {
   close(): void;
 }
 
-export function openConsole({ context, name, clients, calls, ...kept }: ConsoleSources): OpenConsole {
+export function openConsole({ context, name, clients, calls }: ConsoleSources): OpenConsole {
   const { people, log, clock } = context;
   const viewers = new Viewers(people.proof);
   const questions = new WaitingQuestions(people, log);
   const live = new LiveStreams({ clock, log, onWatched: (isWatched) => calls.look(isWatched) });
   calls.onChange = () => live.touch();
   const now = new Now({ context, name, clients, questions });
-  const tools = new Tools({ context, calls, ...kept });
+  const tools = new Tools({ context, calls });
   const stopWatching = people.watchCalls(() => live.touch());
-  const api = new ConsoleApi({ people, log, viewers, now, questions, calls, tools, live });
+  const accept: GatewayView['accept'] = (shown) => context.gateway.accept(shown);
+  const api = new ConsoleApi({ people, log, viewers, now, questions, calls, tools, live, accept });
   return {
     ofBrowser: api.ofBrowser,
     ofProgram: api.ofProgram,

@@ -13,14 +13,14 @@ export interface ConsoleFeatureOptions {
 
 export const consoleFeature = defineFeature<ConsoleFeatureOptions>({
   name: 'console',
-  create({ console: isWanted = false, name, stateFolder, pairedAs = name ?? 'mcp-parley' }, context) {
+  create({ console: isWanted = false, name }, context) {
     if (!isWanted) return undefined;
     const clients = new ConnectedClients(context.clock);
     const calls = new CallRing(context);
     let opened: Promise<OpenConsole> | undefined;
     const open = (): Promise<OpenConsole> =>
       (opened ??= import('./console.ts').then(({ openConsole }) =>
-        openConsole({ context, name: name ?? 'parley', clients, calls, stateFolder, pairedAs }),
+        openConsole({ context, name: name ?? 'parley', clients, calls }),
       ));
     const late = (load: () => Promise<HttpHandler>): HttpHandler => {
       return (request, response) =>

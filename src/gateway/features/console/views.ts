@@ -1,5 +1,6 @@
 // What the console's API returns, and so what its pages show. Types only: the pages for browsers import them, too. Every text that comes from a
 // server or a client has passed `visible` or `printable`, and is shown as text.
+import type { WaitingDefinition } from '../waiting-definition.ts';
 
 export interface ViewerView {
   /** How the page names them. */
@@ -164,23 +165,8 @@ export interface ToolRow {
   schema: string;
 }
 
-export interface DiffPart {
-  kind: 'same' | 'removed' | 'added';
-  text: string;
-}
-
-/** A definition that has changed since it was accepted. */
-export interface PinRow {
-  server: string;
-  area: string;
-  name: string;
-  state: 'removed' | 'changed' | 'new';
-  /** What was shown, so that nothing else is accepted. */
-  digests: string;
-  lines: readonly (readonly DiffPart[])[];
-}
-
 export interface ToolsView {
   tools: readonly ToolRow[];
-  pins: readonly PinRow[];
+  /** They have changed since they were accepted. */
+  pins: readonly WaitingDefinition[];
 }

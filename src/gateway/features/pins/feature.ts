@@ -1,4 +1,4 @@
-// Holds back definitions that have changed since they were first seen.
+// Holds back definitions that have changed since they were first seen, until a person accepts them.
 import { isCommandAddress } from '../../../mcp/connect/address.ts';
 import { addressText } from '../../../mcp/connect/address-text.ts';
 import { defineFeature } from '../feature.ts';
@@ -26,6 +26,7 @@ export const pins = defineFeature<PinsFeatureOptions>({
     let forAll = given;
     const isKept = stateFolder !== undefined || state.isShared;
     const place = state.isShared ? { state, gateway: SHARED_PINS, stateFolder: undefined } : { gateway, stateFolder };
+    const own = { state, stateFolder, gateway };
     const policyOf = ({ settings, isPerUser }: Omit<OpenedServer, 'held'>) => {
       const option = (settings as PinSettings).pins ?? forAll;
       return toPinPolicy(option ?? (isKept ? 'destructive' : 'off'), isPerUser);
@@ -41,6 +42,8 @@ export const pins = defineFeature<PinsFeatureOptions>({
           (async (around) => new (await import('./pinned-lists.ts')).PinnedLists({ ...whose, ...around, policy }))
         );
       },
+      waitingDefinitions: async () => (await import('./waiting-definitions.ts')).listWaiting(own),
+      accept: async (shown) => (await import('./waiting-definitions.ts')).acceptWaiting(shown, own),
       update(next: PinsFeatureOptions) {
         if (!('pins' in next)) return undefined;
         forAll = next.pins;

@@ -1,7 +1,8 @@
 // The tools of all servers: what they cost the context of a model, how often they were called, what they say of themselves, and what has changed since a
 // person accepted it.
 import { useEffect, useState } from 'preact/hooks';
-import type { PinRow, ToolRow, ToolsView } from '../views.ts';
+import type { WaitingDefinition } from '../../waiting-definition.ts';
+import type { ToolRow, ToolsView } from '../views.ts';
 import { act, read } from './api.tsx';
 import { Name, Section } from './parts.tsx';
 import { route, setQuery } from './route.tsx';
@@ -25,7 +26,7 @@ export function ToolsPage() {
   );
 }
 
-function Pins({ pins, onAccepted }: { pins: readonly PinRow[]; onAccepted: () => void }) {
+function Pins({ pins, onAccepted }: { pins: readonly WaitingDefinition[]; onAccepted: () => void }) {
   return (
     <Section title="Changed since you accepted it" note={String(pins.length)}>
       <div class="questions">
@@ -37,7 +38,7 @@ function Pins({ pins, onAccepted }: { pins: readonly PinRow[]; onAccepted: () =>
   );
 }
 
-function Pin({ pin, onAccepted }: { pin: PinRow; onAccepted: () => void }) {
+function Pin({ pin, onAccepted }: { pin: WaitingDefinition; onAccepted: () => void }) {
   const { server, area, name, state, digests, lines } = pin;
   const [problem, setProblem] = useState<string | undefined>(undefined);
   const accept = async (): Promise<void> => {

@@ -1,10 +1,10 @@
-// docs/internals/specification.md says where each section of the five documents is implemented, and which test shows it. All of that has to exist.
+// docs/specification.md says where each section of the five documents is implemented, and which test shows it. All of that has to exist.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT, filesUnder } from '../helpers/files.ts';
 
-const text = readFileSync(join(ROOT, 'docs/internals/specification.md'), 'utf8');
+const text = readFileSync(join(ROOT, 'docs/specification.md'), 'utf8');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const rows = text
   .split('\n')

@@ -209,17 +209,27 @@ describe('a shared connection', () => {
 
   it('is worn out by an abandoned call until the server answers that', () => {
     const { routing, send, worn } = setUp();
-    const { call } = send(answers('call'));
+    const { call } = send(answers('call'), { by: client({ elicitation }) });
     call.onAbandoned();
     expect([routing.takesCalls, worn]).toEqual([false, [true]]);
     call.onAnswered();
     expect([routing.takesCalls, worn]).toEqual([true, [true, false]]);
   });
 
+  it('is not worn out by the cancel of a client that is asked itself, until the server asks anybody', async () => {
+    const { routing, send, worn } = setUp();
+    send(answers('call')).call.onAbandoned();
+    expect([routing.takesCalls, worn]).toEqual([true, []]);
+    await expect(routing.route(ask)).rejects.toMatchObject(ABANDONED);
+    send(answers('call'), { subject: 'pay' }).call.onAbandoned();
+    expect([routing.takesCalls, worn]).toEqual([false, [true]]);
+  });
+
   it('is not worn out by a tool that was answered without asking before, unless a question may be its', async () => {
     const { routing, send, worn } = setUp();
-    send(answers('call'), { subject: 'report' }).call.onAnswered();
-    send(answers('call'), { subject: 'report' }).call.onAbandoned();
+    const by = client({ elicitation });
+    send(answers('call'), { subject: 'report', by }).call.onAnswered();
+    send(answers('call'), { subject: 'report', by }).call.onAbandoned();
     expect([routing.takesCalls, worn]).toEqual([true, []]);
     send(answers('call'), { subject: 'pay' });
     await expect(routing.route(ask)).rejects.toMatchObject(UNCLEAR);

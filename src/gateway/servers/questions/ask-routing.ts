@@ -142,7 +142,7 @@ export class AskRouting {
     if (!this.#calls.has(call)) return;
     // Its questions go to its client anyway, like those of the client's other calls.
     if (this.#isOwn && call.client && !call.client.assisted) return void this.#calls.delete(call);
-    if (!isQuiet) this.#wear([call]);
+    if (!isQuiet && !call.isUnsuspected) this.#wear([call]);
     const abandoned = this.#calls.values().filter((one) => one.isAbandoned);
     if (abandoned.length > MAX_ABANDONED) this.#forgetOldest();
   }

@@ -60,6 +60,14 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
     this.mayAsk = caller?.mayAsk === true;
   }
 
+  /**
+   * The server has asked none of its clients so far. A cancel must not cost those that share its process what it keeps there: if it asks after all, the
+   * question is refused, and then the process is replaced. Where the gateway answers for clients, it is replaced before.
+   */
+  get isUnsuspected(): boolean {
+    return this.client !== undefined && !this.client.assisted && this.habits?.asksUnnamed === false;
+  }
+
   onSent(request?: SentRequest): void {
     this.#request = request;
     this.#routing.enter(this);

@@ -54,6 +54,26 @@ test('a cancelled unknown tool costs its process once other calls have ended', a
   expect(askingProcesses()).not.toContain(pid);
 });
 
+test('a cancelled unknown tool costs clients that are asked themselves no process while the server has asked nobody', async () => {
+  await using asking = await startAsking('stdio', { limits: { ownIdleMs: 500 } });
+  const { director } = asking;
+  await using first = await connectAskable('SDK v1', asking.url);
+  await using second = await connectAskable('SDK v2, handshake', asking.url);
+  const controller = new AbortController();
+  const { signal } = controller;
+  const failed = expect(first.call('pay', { args: { who: 'unknown' }, signal })).rejects.toThrow(/abort/i);
+  const { pid } = await director.reached('pay unknown');
+  controller.abort();
+  await failed;
+  for (const [who, person] of Object.entries({ first, second, again: first })) {
+    const report = person.call('report', { args: { who } });
+    await director.release(`report ${who}`);
+    expect(await report).toBe(`the report of ${who}`);
+    if (person === first) expect((await director.reached(`report ${who}`)).pid).toBe(pid);
+  }
+  expect([first.heard, second.heard]).toEqual([[], []]);
+});
+
 test('a killed server fails the calls that wait for answers with a clear message, and no question is asked twice', async () => {
   await using asking = await startAsking('stdio', { limits: { ownIdleMs: 500 } });
   const { director } = asking;

@@ -23,6 +23,14 @@ export const EXPECTED = [
     reason: 'a question of a cancelled call is answered with an error, so that the server does not wait for ever',
   },
   {
+    conversation: /^with the step timeout: cancel (while|with|after)/,
+    cells: ({ client }) => eraOf(client.revision) === 'stateless' && client.transport === 'http',
+    at: /^server \S+ \/cancels\/0\/reason$/,
+    changes: true,
+    reason:
+      'over HTTP a client of 2026-07-28 cancels by closing its connection: the server is told so, where the step of the last landed build had lost why',
+  },
+  {
     conversation: /cancel (while|with|after)/,
     cells: ({ client }) => eraOf(client.revision) === 'stateless' && client.transport === 'http',
     at: /^server \S+ \/cancels\/0(\/(reason|_meta|x-extra|closed))?$/,

@@ -102,6 +102,7 @@ export function plant({ name, edits }, dist) {
   mkdirSync(folder, { recursive: true });
   cpSync(dist, join(folder, 'dist'), { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
+  cpSync(join(ROOT, 'schema'), join(folder, 'schema'), { recursive: true });
   for (const [find, replace] of edits) edit(join(folder, 'dist'), { name, find, replace });
   return { name: `"${name}"`, dist: join(folder, 'dist'), folder };
 }

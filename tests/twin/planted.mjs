@@ -58,7 +58,8 @@ export async function tryKnown(build, old, references) {
 function toRow({ name }, { without, verdict, item }) {
   // What is red anyway is not what was looked for.
   const usual = new Set(without.faults.map(keyOf));
-  const first = verdict.faults.find((fault) => !usual.has(keyOf(fault)));
+  // A copy of the build that does not run has not shown the fault.
+  const first = verdict.faults.find((fault) => !usual.has(keyOf(fault)) && !/the gateway ended/.test(fault.broke));
   return {
     name,
     item,

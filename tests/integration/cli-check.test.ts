@@ -214,8 +214,8 @@ describe('parley check', () => {
     expect(stdout).toContain('parley.config.json:1:26: error: mcpServers.a.comand: unknown key');
     expect(stdout).toMatch(/parley\.config\.json:1:69: error: steps\[1\]: .*broken\.mjs: does not export a step/);
     expect(stdout).toContain(
-      'parley.config.json:1:85: warning: steps[2]: this function takes one parameter, as one does that makes a step of options. ' +
-        'If it does, give them: { "./makes.mjs": { … } }.',
+      'parley.config.json:1:85: warning: steps[2]: this function takes no exchange and next, as a step does: it looks like one that makes a step of options. ' +
+        'If it does, give them, or {}: { "./makes.mjs": {} }.',
     );
     expect(stdout).not.toContain('steps[0]');
   });

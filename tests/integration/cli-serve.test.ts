@@ -72,7 +72,7 @@ describe('a gateway with three servers', () => {
     expect(status).toBe(1);
     expect(stdout).toContain(url);
     expect(stdout).toMatch(/weather +ready +2025-03-26 +handshake +stdio +\d+ +[\d,]+ +external 1\.0\.0/);
-    expect(stdout).toMatch(/demo +ready +2026-07-28 +stateless +stdio +\d+ +parley-demo/);
+    expect(stdout).toMatch(/demo +ready +2026-07-28 +stateless +stdio +\d+ +[\d,]+ +parley-demo/);
     expect(stdout).toMatch(/dead +failing/);
     expect(stdout).toContain('command not found: no-such-command-here');
   });

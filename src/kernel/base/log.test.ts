@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLog } from './log.ts';
+type Least = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
 function recorder(level?: 'debug' | 'warn' | 'silent') {
   const lines: string[] = [];
@@ -96,5 +97,31 @@ describe('the log', () => {
     const shared = { a: 1 };
     log.error({ one: shared, two: [shared, shared] }, 'e');
     expect(last()).toMatchObject({ one: { a: 1 }, two: [{ a: 1 }, { a: 1 }] });
+  });
+});
+
+describe('a level that is a function', () => {
+  const written = (level: () => Least): string[] => {
+    const lines: string[] = [];
+    const log = createLog({ level, write: (line) => void lines.push((JSON.parse(line) as { level: string }).level) });
+    for (const one of ['debug', 'info', 'warn', 'error'] as const) log[one]({}, 'x');
+    return lines;
+  };
+
+  it('a function decides about every line, and may change its answer', () => {
+    expect(written(() => 'silent')).toEqual([]);
+    expect(written(() => 'error')).toEqual(['error']);
+    expect(written(() => 'info')).toEqual(['info', 'warn', 'error']);
+    let asked = 0;
+    expect(written(() => (asked++ < 2 ? 'silent' : 'debug'))).toEqual(['warn', 'error']);
+  });
+
+  it('a level whose function throws, rejects or answers something else is "warn"', () => {
+    const fail = (): never => {
+      throw new Error('mine');
+    };
+    expect(written(fail)).toEqual(['warn', 'error']);
+    expect(written((() => Promise.reject(new Error('mine'))) as unknown as () => Least)).toEqual(['warn', 'error']);
+    expect(written((() => 'loud') as unknown as () => Least)).toEqual(['warn', 'error']);
   });
 });

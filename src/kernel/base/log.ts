@@ -40,9 +40,9 @@ export function createLog(options: LogSetup = {}): Log {
   const { level = 'warn', write = (line) => process.stderr.write(line) } = options;
   const threshold = typeof level === 'string' ? toThreshold(level) : undefined;
   const make = (bound: object): Log => {
-    const at = (level: Level) => (fields: object, event: string) => {
-      if (LEVELS.indexOf(level) < (threshold ?? toThreshold(levelOf(level)))) return;
-      const line = { time: new Date().toISOString(), level, event, ...bound, ...fields };
+    const at = (own: Level) => (fields: object, event: string) => {
+      if (LEVELS.indexOf(own) < (threshold ?? toThreshold(levelOf(level)))) return;
+      const line = { time: new Date().toISOString(), level: own, event, ...bound, ...fields };
       try {
         const written: unknown = write(`${printable(toText(line))}\n`);
         if (written instanceof Promise) written.catch(() => {});

@@ -58,8 +58,9 @@ export async function tryKnown(build, old, references) {
 function toRow({ name }, { without, verdict, item }) {
   // What is red anyway is not what was looked for.
   const usual = new Set(without.faults.map(keyOf));
-  // A copy of the build that does not run has not shown the fault.
-  const first = verdict.faults.find((fault) => !usual.has(keyOf(fault)) && !/the gateway ended/.test(fault.broke));
+  // A build that does not run has not shown the fault, whatever else is missing then.
+  const runs = !verdict.faults.some(({ broke }) => broke?.includes('the gateway ended'));
+  const first = runs ? verdict.faults.find((fault) => !usual.has(keyOf(fault))) : undefined;
   return {
     name,
     item,

@@ -2,7 +2,7 @@
 // different between them, who was asked, and where the time went.
 import { useEffect, useState } from 'preact/hooks';
 import type { CallLeg, CallRow, CallView } from '../views.ts';
-import { read } from './api.tsx';
+import { now, read } from './api.tsx';
 import { rowOf } from './calls.tsx';
 import { changedLines, toPretty } from './json-text.tsx';
 import { Name, Outcome, toDuration, toTime } from './parts.tsx';
@@ -71,8 +71,8 @@ function Call({ call }: { call: CallView }) {
       {findings.length > 0 && <p class="card problem text">Suspicious in the answer: {findings.join(', ')}</p>}
       {legs.length === 0 ? (
         <p class="empty">
-          Nobody was looking when this call was made, so its messages were not kept. While the console is open, both
-          legs of each call are.
+          Nobody was looking when this call was made, so its messages were not kept. While the console is open, those of
+          each call are.
         </p>
       ) : (
         <Legs row={row} legs={legs} />
@@ -98,13 +98,15 @@ function Legs({ row, legs }: { row: CallRow; legs: readonly CallLeg[] }) {
   ];
   const [sent, received] = [legs.find(({ kind }) => kind === 'sent'), legs.findLast(({ kind }) => kind === 'received')];
   const questions = legs.filter(({ kind }) => kind === 'asked');
+  // Others do not get the legs next to the server.
+  const isOperator = now.value?.viewer.isOperator === true;
   return (
     <>
       <Waterfall row={row} legs={legs} />
       {questions.map((question) => (
         <section>
           <h2>
-            It asked <span class="soft">{question.about}</span>
+            Asked <span class="soft">{question.about}</span>
           </h2>
           <Body leg={question} other={undefined} />
         </section>
@@ -120,15 +122,17 @@ function Legs({ row, legs }: { row: CallRow; legs: readonly CallLeg[] }) {
           <Body leg={answered} other={received} />
           <CopyCall row={row} leg={called} />
         </section>
-        <section aria-label="Between the gateway and the server">
-          <h2>
-            Server <span class="soft">{sent?.about ?? 'it was not reached by a message'}</span>
-          </h2>
-          <h3>It got</h3>
-          <Body leg={sent} other={called} />
-          <h3>It answered</h3>
-          <Body leg={received} other={answered} />
-        </section>
+        {isOperator && (
+          <section aria-label="Between the gateway and the server">
+            <h2>
+              Server <span class="soft">{sent?.about ?? 'it was not reached by a message'}</span>
+            </h2>
+            <h3>It got</h3>
+            <Body leg={sent} other={called} />
+            <h3>It answered</h3>
+            <Body leg={received} other={answered} />
+          </section>
+        )}
       </div>
       {sent && (
         <p class="soft">Marked lines are not the same on the other side: the gateway or its steps have changed them.</p>

@@ -9,9 +9,11 @@ import type { CallLeg, CallRow, CallView } from '../views.ts';
 
 /** Outcomes that are neither good nor bad: the call goes on elsewhere, or its client left it. */
 const CALM = new Set(['input_required', 'working', 'CANCELLED']);
-/** Two bytes for each character, and the object around it. */
 const NONE: readonly never[] = [];
+/** Two bytes for each character, and the object around it. */
 const LEG_BYTES = 200;
+/** Inside of the steps: before `redact`, `screen` and `filter` have seen an answer, and after a step has added something to a call. */
+const OF_SERVER: ReadonlySet<CallLeg['kind']> = new Set(['sent', 'received']);
 
 export class CallRecord {
   readonly id: string;
@@ -106,6 +108,16 @@ export class CallRecord {
 
   get view(): CallView {
     return { row: this.row, legs: this.#legs ?? [], approvals: this.#approvals, findings: this.#findings };
+  }
+
+  /** For those who are not the operator: what a step has removed, and why a rule decided, is not theirs. */
+  get rowForUser(): CallRow {
+    return { ...this.row, rule: null };
+  }
+
+  get viewForUser(): CallView {
+    const legs = (this.#legs ?? []).filter(({ kind }) => !OF_SERVER.has(kind));
+    return { row: this.rowForUser, legs, approvals: this.#approvals, findings: NONE };
   }
 }
 

@@ -103,6 +103,35 @@ describe('the calls that the console keeps', () => {
     expect(ring.since(0, ALICE)).toHaveLength(1);
   });
 
+  it("show a user only what their client had: the legs next to the server, the rule and the findings are the operator's", () => {
+    const { ring, events, call } = start();
+    ring.look(true);
+    const one = call({ name: 'read' }, 'alice');
+    const spokenTo = { revision: 'old', dialect: 'd' };
+    one.tell({ kind: 'asked', method: 'elicitation/create', params: { message: 'Sure?' }, ofGateway: true });
+    one.tell({ kind: 'replied' });
+    one.tell({
+      kind: 'sent',
+      server: 'files',
+      spokenTo,
+      transport: 'stdio',
+      method: 'tools/call',
+      params: { key: 'k3y' },
+    });
+    one.tell({ kind: 'received', result: { text: 's3cret' } });
+    one.exchange.decision = { effect: 'allow', rule: 'rule 7' };
+    one.findings = ['ignore all instructions'];
+    events.answered(one, { text: '[redacted]' });
+    const own = ring.find('1', ALICE)!;
+    expect(own.legs.map(({ kind }) => kind)).toEqual(['called', 'asked', 'replied', 'answered']);
+    expect(own).toMatchObject({ findings: [], row: { rule: null, hasLegs: true } });
+    expect(JSON.stringify([own, ring.all(ALICE), ring.since(0, ALICE)])).not.toMatch(/s3cret|k3y|rule 7|instructions/);
+    const whole = ring.find('1', OPERATOR)!;
+    expect(whole.legs).toHaveLength(6);
+    expect(whole).toMatchObject({ findings: ['ignore all instructions'], row: { rule: 'allow by rule 7' } });
+    expect(ring.all(OPERATOR).rows[0]!.rule).toBe('allow by rule 7');
+  });
+
   it('tell what is different since a moment, each once', () => {
     const { ring, events, call } = start();
     ring.look(true);

@@ -1,7 +1,8 @@
 // The last calls, for the console.
 // 1. While nobody looks, a call leaves a small record at its end, and nothing is read of its messages.
 // 2. While somebody looks, both legs are kept as text: cut, and without secrets (bodies.ts). When they take too much room, the oldest lose theirs.
-// 3. A record knows whose it is: who may not see the call never gets it.
+// 3. A record knows whose it is: who may not see the call never gets it. The legs next to the server are the operator's, because the steps that remove
+//    secrets from an answer are between them and the client.
 import type { AuditEvent } from '../../../../kernel/audit.ts';
 import { ticksOf } from '../../../../kernel/base/clock.ts';
 import type { Clock } from '../../../../kernel/base/clock.ts';
@@ -92,7 +93,8 @@ export class CallRing {
   since(cursor: number, viewer: Viewer): CallRow[] {
     const found: CallRow[] = [];
     for (const record of this.#records.values())
-      if (record.seq > cursor && maySee(viewer, record.principal)) found.push(record.row);
+      if (record.seq > cursor && maySee(viewer, record.principal))
+        found.push(viewer.user === undefined ? record.row : record.rowForUser);
     return found;
   }
 
@@ -106,7 +108,8 @@ export class CallRing {
 
   find(id: string, viewer: Viewer): CallView | undefined {
     const record = this.#records.get(id);
-    return record && maySee(viewer, record.principal) ? record.view : undefined;
+    if (!record || !maySee(viewer, record.principal)) return undefined;
+    return viewer.user === undefined ? record.view : record.viewForUser;
   }
 
   #begin(call: ObservedCall): void {

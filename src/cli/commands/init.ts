@@ -67,7 +67,7 @@ function nextLines(path: string, environment: Environment): string[] {
   const at = isOwn ? '' : ` ${displayPath(path)}`;
   return [
     ...(isOwn && hasClients ? [`To take over the servers of your clients: ${name} connect`] : []),
-    `Or write your servers there, then: ${name} check${at}`,
+    `${isOwn && hasClients ? 'Or write' : 'Write'} your servers there, then: ${name} check${at}`,
     ...(isOwn ? [] : [`It is not in your config folder, so trust it once it is complete: ${name} trust${at}`]),
     `To serve them: ${name} serve${at}`,
   ];

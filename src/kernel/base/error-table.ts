@@ -97,11 +97,11 @@ export const ERRORS = {
   ]),
   NO_PERSON: row(-32603, 200, 'config', [
     'Only a person may answer this, and none can be asked: no browser is paired {whom}, and the operator does not trust the forms of this client',
-    'Run `parley pair` on the machine of the gateway (where users log in: `parley pair --user NAME`), or name the client in `ask.trust`; docs/page.md shows both.',
+    'Run `parley pair` on the machine of the gateway (where users log in: `parley pair --user NAME`), or name the client in `ask.trust`; docs/approval.md shows both.',
   ]),
   NO_PAGE: row(-32603, 200, 'config', [
     'Only a person may answer this, and none can be asked: browsers cannot reach the page of this gateway, and the operator does not trust the forms of this client',
-    'Set `publicUrl` to the address under which browsers reach the gateway, and keep "page" in `ask.channels`; or name the client in `ask.trust`. docs/page.md shows both.',
+    'Set `publicUrl` to the address under which browsers reach the gateway, and keep "page" in `ask.channels`; or name the client in `ask.trust`. docs/approval.md shows both.',
   ]),
   NO_TERMINAL: row(-32603, 200, 'client', [
     'Only a person may answer this, and there is no terminal here; --yes and piped answers do not count',

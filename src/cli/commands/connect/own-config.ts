@@ -59,16 +59,26 @@ function nameFor(
   present: ReadonlyMap<string, unknown>,
 ): { name: string; isThere: boolean } {
   const plain = toServerName(name) === '' ? 'server' : toServerName(name);
-  const same = [...present].find(([other, entry]) => isSameName(other, plain) && isDeepStrictEqual(entry, server));
+  const same = [...present].find(([other, entry]) => isSameName(other, plain) && isSameServer(entry, server));
   if (same) return { name: same[0], isThere: true };
   const taken = new Set([...present.keys()].map((one) => toServerName(one).toLowerCase()));
   for (let tries = 0; ; tries++) {
     const tried = tries === 0 ? plain : tries === 1 ? `${plain}-${from}` : `${plain}-${from}-${tries}`;
     if (!taken.has(tried.toLowerCase())) return { name: tried, isThere: false };
     const entry = [...present].find(([other]) => toServerName(other).toLowerCase() === tried.toLowerCase());
-    if (entry && isDeepStrictEqual(entry[1], server)) return { name: entry[0], isThere: true };
+    if (entry && isSameServer(entry[1], server)) return { name: entry[0], isThere: true };
   }
 }
+
+/** Whether the entry starts the same server. It may have rules that the client's has not: a copy without them would be a way around. */
+function isSameServer(entry: unknown, server: JsonObject): boolean {
+  if (!isObject(entry)) return false;
+  const isKept = Object.entries(server).every(([key, value]) => isDeepStrictEqual(entry[key], value));
+  return isKept && Object.keys(entry).every((key) => key in server || RULES.has(key));
+}
+
+/** Settings of a server that say nothing of what it is. */
+const RULES: ReadonlySet<string> = new Set(['tools', 'rate', 'pins', 'sandbox', 'trustAnnotations', 'share']);
 
 function isSameName(one: string, other: string): boolean {
   return toServerName(one) === other;

@@ -126,7 +126,7 @@ async function apply(
 }
 
 function toCountWords(count: number): string {
-  if (count === 0) return 'nothing would cost less';
+  if (count === 0) return 'nothing is proposed for lists below 5,000 tokens, or before a week of calls is known';
   return count === 1 ? 'there is one' : `there are ${count}`;
 }
 

@@ -168,7 +168,9 @@ class ToolSearch {
       return await next();
     } catch (thrown) {
       if (!(thrown instanceof GatewayError) || thrown.code !== 'TOOL_NOT_FOUND') throw thrown;
-      return toMistake(`There is no tool with this name. Find its exact name with ${FIND_ENTRY.name}.`);
+      return toMistake(
+        `${CALL_ENTRY.name} has no tool with this name. Find its exact name with ${FIND_ENTRY.name}; what is one of your tools, such as parley_answer, you call itself.`,
+      );
     }
   }
 }

@@ -7,7 +7,8 @@ import { LOCAL } from '../../../kernel/base/anonymous.ts';
 import { DeadlineList } from '../../../kernel/base/clock.ts';
 import { CLIENT_GONE, CONNECTION_CLOSED } from '../../../kernel/base/cancellation.ts';
 import { LinkedList, LinkedNode } from '../../../kernel/containers/linked-list.ts';
-import { GatewayError } from '../../../kernel/base/errors.ts';
+import { callSafely } from '../../../kernel/base/author-callback.ts';
+import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
 import { runUnlessVisited } from '../../../kernel/base/via.ts';
 import type { ParsedInput } from '../../wire/json-rpc.ts';
@@ -202,7 +203,7 @@ export class StreamableHttp {
     outlet.isOpening = true;
     session.conversation.receive(message, outlet);
     if (!session.conversation.dialect) return this.#sessions.remove(session); // refused, so nothing was negotiated
-    void store.begin(session.id, { binding: this.#bindingOf(visit), opening, subscriptions: new Set() });
+    this.#later(() => store.begin(session.id, { binding: this.#bindingOf(visit), opening, subscriptions: new Set() }));
   }
 
   #inSession(visit: HttpVisit, incoming: ParsedInput, accepted: AcceptedTypes, session: HttpSession): void {
@@ -268,7 +269,7 @@ export class StreamableHttp {
     try {
       this.#sessions.add(session, callerOf(visit));
     } catch (full) {
-      void this.#all.store.release([id]);
+      this.#later(() => this.#all.store.release([id]));
       throw full;
     }
     try {
@@ -289,9 +290,14 @@ export class StreamableHttp {
       from: { transport: 'http', headers: request.headers, identity, address: addressOf(request) },
       id,
       onExit: (session) => this.#sessions.remove(session),
-      onEnd: (session) => void store.end(session.id),
+      onEnd: (session) => this.#later(() => store.end(session.id)),
       onSetting: (change, session) => store.change(session.id, change),
     });
+  }
+
+  /** What nobody waits for. While its state is away, a store does later what it could not do now. */
+  #later(keep: () => void | Promise<void>): void {
+    callSafely(keep, (thrown) => this.#context.log.warn({ error: toReadable(thrown) }, 'sessions.late'));
   }
 
   #bindingOf({ principal }: HttpVisit): string {

@@ -1,7 +1,17 @@
 // A gateway that runs as a user of its own, as systemd starts it, and root who looks after it. Run as root, the service is "nobody"; run as another user,
 // the service is that user and root comes by sudo, as .ci/run does.
 import { spawn } from 'node:child_process';
-import { chownSync, mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import {
+  chownSync,
+  lchownSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAIN } from '../helpers/built.ts';
@@ -130,4 +140,40 @@ test('root starts no gateway in the state folder of another user', async () => {
   })();
   expect(status).toBe(1);
   expect(stderr).toContain('belongs to another user');
+});
+
+test.runIf(isRoot)(
+  'root acts as nobody else if the service puts a link where its state folder was, or above it',
+  async () => {
+    const home = newHome();
+    const other = newHome();
+    mkdirSync(join(other.path, 'state', 'parley'), { recursive: true });
+    for (const part of ['', 'state', 'state/parley']) chownSync(join(other.path, part), 12_345, 12_345);
+    mkdirSync(join(home.path, 'state', 'parley'), { recursive: true });
+    for (const part of ['', 'state', 'state/parley']) chownSync(join(home.path, part), SERVICE, SERVICE);
+    for (const part of ['state/parley', 'state']) {
+      renameSync(join(home.path, part), join(home.path, 'before'));
+      symlinkSync(join(other.path, part), join(home.path, part));
+      lchownSync(join(home.path, part), SERVICE, SERVICE);
+      const { status, stderr } = await asRoot(home, ['key', 'add', 'laptop']);
+      expect([status, stderr]).toEqual([1, expect.stringContaining(`is a link of user ${SERVICE}`)]);
+      expect(stderr).not.toContain('Acting as');
+      unlinkSync(join(home.path, part));
+      renameSync(join(home.path, 'before'), join(home.path, part));
+    }
+    expect(readdirSync(join(other.path, 'state', 'parley'))).toEqual([]);
+    expect(await asRoot(home, ['key', 'add', 'laptop'])).toMatchObject({ status: 0 });
+  },
+);
+
+test.runIf(isRoot)('root has the groups of the user of the service, and not the group of a folder', async () => {
+  const home = newHome();
+  const folder = join(home.path, 'state', 'parley');
+  mkdirSync(folder, { recursive: true });
+  for (const part of ['', 'state']) chownSync(join(home.path, part), SERVICE, SERVICE);
+  chownSync(folder, SERVICE, 12_345);
+  expect(await asRoot(home, ['key', 'add', 'laptop'])).toMatchObject({ status: 0 });
+  const names = readdirSync(folder);
+  expect(names).not.toEqual([]);
+  expect(new Set(names.map((name) => statSync(join(folder, name)).gid))).toEqual(new Set([SERVICE]));
 });

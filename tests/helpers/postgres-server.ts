@@ -56,7 +56,10 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   const end = async (signal: NodeJS.Signals): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
-    if (signal === 'SIGKILL') for (const pid of membersOf(child.pid!)) killIfThere(pid);
+    if (signal === 'SIGKILL') {
+      child.kill('SIGSTOP'); // or it would begin another process meanwhile
+      for (const pid of membersOf(child.pid!)) killIfThere(pid);
+    }
     child.kill(signal);
     await within('Postgres to end', gone);
   };
@@ -96,7 +99,19 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   };
 }
 
+/** After a crash, what belonged to the server before may take a moment to end; until then it does not start. */
 async function startServer(args: string[], options: SpawnOptions): Promise<ChildProcess> {
+  return until('Postgres to start', async () => {
+    try {
+      return await startOnce(args, options);
+    } catch (thrown) {
+      if (/shared memory block|lock file/.test((thrown as Error).message)) return undefined;
+      throw thrown;
+    }
+  });
+}
+
+async function startOnce(args: string[], options: SpawnOptions): Promise<ChildProcess> {
   const child = spawn(toolAt('postgres'), args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (said = (said + chunk).slice(-20_000)));

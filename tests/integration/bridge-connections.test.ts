@@ -33,18 +33,27 @@ describe.each(REVISIONS)('clients of %s in front of a handshake server on stdio'
 });
 
 test.each([
-  ['that can be asked', {}, { onElicit }],
+  ['that call a tool that is known to ask', {}, { onElicit }],
   ['that cannot, where that is wished,', { share: 'session' }, {}],
 ] as const)('handshake clients %s have a process each, which ends with them', async (_, settings, options) => {
   await using between = await bridge(stdio('2025-11-25'), settings);
   const one = await between.connect(options);
   await using other = await between.connect(options);
+  // The first call teaches that the tool asks; those after it move their clients.
+  if ('onElicit' in options)
+    for (const client of [one, one, other]) expect(await textOf(client, 'ask')).toBe('accept Oslo');
   const pids = [await textOf(one, 'pid'), await textOf(other, 'pid')];
   expect(new Set(pids).size).toBe(2);
   expect(await textOf(one, 'pid')).toBe(pids[0]);
   await one.close();
   await untilGone([Number(pids[0])]);
   expect(await textOf(other, 'pid')).toBe(pids[1]);
+});
+
+test('handshake clients that can be asked share one process while the server asks nothing', async () => {
+  await using between = await bridge(stdio('2025-11-25'));
+  const [one, other] = [await between.connect({ onElicit }), await between.connect({ onElicit })];
+  expect(await textOf(one, 'pid')).toBe(await textOf(other, 'pid'));
 });
 
 test('clients that can be asked share one process where that is wished, and are not asked', async () => {

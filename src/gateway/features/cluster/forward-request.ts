@@ -2,7 +2,9 @@
 import { Agent, request as requestHttp } from 'node:http';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { Agent as TlsAgent, request as requestHttps } from 'node:https';
-import type { HttpResponse } from '../../../kernel/base/http.ts';
+import type { Socket } from 'node:net';
+import { GatewayError } from '../../../kernel/base/errors.ts';
+import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
 import { MISDIRECTED, OWNER_HEADER } from '../../../kernel/nodes/nodes.ts';
 import type { ForwardedVisit, ForwardOutcome } from '../../../kernel/nodes/nodes.ts';
 import { HOP_HEADER } from './hop-grants.ts';
@@ -16,9 +18,15 @@ const OWN = new Set([
   'transfer-encoding',
   'upgrade',
   'expect',
+  'proxy-connection',
   HOP_HEADER,
   OWNER_HEADER,
 ]);
+/** A path, and no URL: the first slash starts no host. */
+const ORIGIN_FORM = /^\/(?![/\\])/;
+/** Node writes a body of these without saying where it ends, and the next request on the connection would be taken for it. */
+const BODILESS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
+const LEFT = ['close', 'finish'];
 const CONNECT_MS = 2000;
 
 interface ForwardTarget {
@@ -40,18 +48,24 @@ export class Forwarder {
     for (const sent of this.#open.get(node) ?? []) sent.destroy(new Error('the node is gone'));
   }
 
+  /** Throws for a target that could lead to another host than the node. */
   forward(to: ForwardTarget, grant: string, visit: ForwardedVisit): Promise<ForwardOutcome> {
-    const { request, body } = visit;
-    const url = new URL(request.url!, to.url);
-    const headers: OutgoingHttpHeaders = { ...without(request.headers), [HOP_HEADER]: grant };
+    const { request, response, body } = visit;
+    if (isOver(response)) return Promise.resolve({ kind: 'answered' });
+    const path = request.url!;
+    if (!ORIGIN_FORM.test(path))
+      throw new GatewayError('INVALID_REQUEST', { reason: 'the target of a request must be a path' });
+    const url = new URL(to.url);
+    const headers: OutgoingHttpHeaders = { ...withoutOwn(request.headers), [HOP_HEADER]: grant };
+    delete headers['content-length']; // of a body that may not be sent
     if (body !== undefined) headers['content-length'] = Buffer.byteLength(body);
     const isTls = url.protocol === 'https:';
-    const [start, agent] = isTls ? [requestHttps, this.#agents.https] : [requestHttp, this.#agents.http];
-    const sent = start(url, { method: request.method, headers, agent: to.isDraining ? false : agent, setHost: false });
+    const [start, kept] = isTls ? [requestHttps, this.#agents.https] : [requestHttp, this.#agents.http];
+    const agent = to.isDraining ? false : kept;
+    const sent = start(url, { path, method: request.method, headers, agent, setHost: false });
     this.#note(to.node, sent);
     const outcome = passBack(sent, visit);
-    if (body !== undefined || request.method === 'GET' || request.method === 'HEAD' || request.method === 'DELETE')
-      sent.end(body);
+    if (body !== undefined || BODILESS.has(request.method!)) sent.end(body);
     else request.pipe(sent);
     return outcome;
   }
@@ -70,15 +84,19 @@ export class Forwarder {
   }
 }
 
-function passBack(sent: ClientRequest, { response }: ForwardedVisit): Promise<ForwardOutcome> {
+function passBack(sent: ClientRequest, { request, response }: ForwardedVisit): Promise<ForwardOutcome> {
   return new Promise((resolve) => {
     let isConnected = false;
-    const leave = (): void => void sent.destroy();
     const settle = (outcome: ForwardOutcome): void => {
-      response.off('close', leave);
-      resolve(outcome);
+      forget();
+      if (!sent.writableEnded) sent.destroy(); // nobody reads the rest of the body
+      resolve(isOver(response) ? { kind: 'answered' } : outcome);
     };
-    response.on('close', leave);
+    const leave = (): void => {
+      settle({ kind: 'answered' });
+      sent.destroy();
+    };
+    const forget = onLeave(request, response, leave);
     sent.on('socket', (socket) => {
       if (!socket.connecting) return void (isConnected = true);
       socket.setTimeout(CONNECT_MS, () => void (isConnected || sent.destroy()));
@@ -87,38 +105,80 @@ function passBack(sent: ClientRequest, { response }: ForwardedVisit): Promise<Fo
         socket.setTimeout(0);
       });
     });
-    sent.on('error', () => settle({ kind: response.destroyed ? 'answered' : isConnected ? 'broken' : 'unsent' }));
+    const fail = (): void => settle({ kind: isConnected ? 'broken' : 'unsent' });
+    let isAnswered = false;
+    sent.on('error', fail);
+    sent.on('close', () => void (isAnswered || fail())); // such as an upgrade, which nobody asked for
     sent.on('response', (answer) => {
-      if (answer.headers[HOP_HEADER] === undefined) {
-        answer.resume(); // another process has taken the place of the node
-        return settle({ kind: 'unsent' });
-      }
-      const owner = answer.headers[OWNER_HEADER];
-      if (answer.statusCode === MISDIRECTED && typeof owner === 'string') {
-        answer.resume();
-        return settle({ kind: 'elsewhere', owner });
-      }
-      passAnswer(answer, response, settle);
+      isAnswered = true;
+      takeAnswer(answer, response, settle);
     });
   });
 }
 
-function passAnswer(answer: IncomingMessage, response: HttpResponse, settle: (outcome: ForwardOutcome) => void): void {
-  response.writeHead(answer.statusCode!, without(answer.headers) as Record<string, string>);
+type Settle = (outcome: ForwardOutcome) => void;
+
+/** Nothing that a node sends may throw here: an event would carry it to the end of the process. */
+function takeAnswer(answer: IncomingMessage, response: HttpResponse, settle: Settle): void {
+  answer.on('error', ignore);
+  if (answer.headers[HOP_HEADER] === undefined) {
+    answer.resume(); // another process has taken the place of the node
+    return settle({ kind: 'unsent' });
+  }
+  const owner = answer.headers[OWNER_HEADER];
+  if (answer.statusCode === MISDIRECTED && typeof owner === 'string') {
+    answer.resume();
+    return settle({ kind: 'elsewhere', owner });
+  }
+  try {
+    passAnswer(answer, response, settle);
+  } catch {
+    answer.destroy(); // no HTTP
+    settle({ kind: 'broken' });
+  }
+}
+
+function passAnswer(answer: IncomingMessage, response: HttpResponse, settle: Settle): void {
+  response.writeHead(answer.statusCode!, withoutOwn(answer.headers) as Record<string, string>);
   response.flushHeaders();
   const isStream = String(answer.headers['content-type']).startsWith('text/event-stream');
+  const leave = (): void => {
+    answer.unpipe(response);
+    answer.destroy();
+    settle({ kind: 'answered' });
+  };
+  answer.on('data', () => void (isOver(response) && leave())); // before the pipe writes
   answer.pipe(response, { end: false });
   answer.on('end', () => {
-    response.end();
+    if (!response.writableEnded) response.end();
     settle({ kind: 'answered' });
   });
   answer.on('error', () => {
-    if (isStream && !response.destroyed) return settle({ kind: 'cut' });
+    if (isStream && !isOver(response)) return settle({ kind: 'cut' });
     response.destroy(); // a part of an answer must not look like all of it
     settle({ kind: 'answered' });
   });
 }
 
-function without(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+/** Calls back once nobody waits for the answer any more: the client has left, or somebody else has ended the response. */
+function onLeave(request: HttpRequest, response: HttpResponse, leave: () => void): () => void {
+  // The response to a pipelined request has no connection yet, and hears nothing of its end.
+  const socket = request.socket as Partial<Socket>;
+  if (!response.listeners('error').includes(ignore)) response.on('error', ignore); // somebody has ended it just now
+  for (const end of LEFT) response.on(end, leave);
+  socket.on?.('close', leave);
+  return () => {
+    for (const end of LEFT) response.off(end, leave);
+    socket.off?.('close', leave);
+  };
+}
+
+function ignore(): void {}
+
+function isOver({ destroyed, writableEnded }: HttpResponse): boolean {
+  return destroyed || writableEnded;
+}
+
+function withoutOwn(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OWN.has(name)));
 }

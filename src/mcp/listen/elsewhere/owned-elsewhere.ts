@@ -78,6 +78,7 @@ export function toStreamOutlet(response: HttpResponse): Outlet {
 
 /** Ends a stream that was cut: clients that are too old to resume it learn it, too. */
 export function endCut(response: HttpResponse, incoming: ParsedInput | undefined): void {
+  if (response.writableEnded) return;
   const request = incoming?.kind === 'message' && isRequest(incoming.message) ? incoming.message : undefined;
   response.end(request && `event: message\ndata: ${writeMessage(toLostAnswer(request))}\n\n`);
 }

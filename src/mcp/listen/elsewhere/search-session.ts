@@ -17,6 +17,8 @@ interface SessionSearch {
   readonly isHop: boolean;
   /** What was begun at a node that is lost can be begun again. */
   readonly isSafe: boolean;
+  /** Nobody waits for the answer any more. */
+  isOver(): boolean;
   /** Passes the request on. */
   forward(node: string): Promise<ForwardOutcome>;
   restore(record: SessionRecord): void;
@@ -34,6 +36,7 @@ export async function searchSession(search: SessionSearch): Promise<FoundSession
   const end = ticksOf(clock) + PATIENCE_MS;
   let owner = isHop ? undefined : nodes.ownerOf(id);
   while (ticksOf(clock) < end) {
+    if (search.isOver()) return { kind: 'answered' };
     if (owner === undefined) {
       const found = await store.takeOver(id, binding);
       if (found && !('owner' in found)) search.restore(found);

@@ -3,6 +3,7 @@ import { LOCAL } from '../../../kernel/base/anonymous.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { MISDIRECTED, OWNER_HEADER } from '../../../kernel/nodes/nodes.ts';
 import type { ForwardedVisit, ForwardOutcome, Nodes } from '../../../kernel/nodes/nodes.ts';
+import { isEndless } from '../../eras/stateless/serve-stateless.ts';
 import type { ParsedInput } from '../../wire/json-rpc.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import type { SessionRecord } from '../durable/session-store.ts';
@@ -14,7 +15,7 @@ import type { HttpVisit } from '../http/http-visit.ts';
 import { requestIdIn } from '../http/http-post.ts';
 import type { AcceptedTypes } from '../http/http-post.ts';
 import { endCut, mayRepeat, toStreamOutlet } from './owned-elsewhere.ts';
-import { refuseRequest } from '../http/refusals.ts';
+import { endWhenInvalid, refuseRequest } from '../http/refusals.ts';
 
 /** The session was given away: who asks for it gets it. */
 const NOBODY = '';
@@ -63,6 +64,7 @@ export class SessionReach {
     const reached = this.#reach(visit);
     if (!reached) return go();
     const gone = reached.then((kind) => {
+      if (isOver(visit.response)) return; // a stream that is opened now would never hear of its end
       if (kind === 'here') go();
       else if (kind === 'cut') endCut(visit.response, undefined);
     });
@@ -118,6 +120,7 @@ export class SessionReach {
       this.#parts.all.lose(id);
     }
     const isSafe = body === undefined;
+    if (body !== undefined && visit.identity?.validity) this.#endWhenInvalid(visit, this.#parts.parse(body));
     const forward = (node: string): Promise<ForwardOutcome> => nodes.forward(node, toForward(visit, body));
     const found = await searchSession({ ...this.#searchOf(nodes, id, visit), isSafe, forward });
     if (found.kind !== 'misdirected') return found.kind;
@@ -137,6 +140,7 @@ export class SessionReach {
       store: parts.all.store,
       clock: parts.context.clock,
       isHop: visit.request.hop !== undefined,
+      isOver: () => isOver(visit.response),
       restore(record: SessionRecord): void {
         if (!parts.sessions.has(id)) parts.restore(id, visit, record).conversation.tellMissed();
       },
@@ -146,12 +150,19 @@ export class SessionReach {
   /** A client without a session: what it calls is at another node. */
   passOn(post: ReceivedPost, owner: string): void {
     const { visit, body, incoming, accepted } = post;
+    this.#endWhenInvalid(visit, incoming);
     const passed = this.#parts.context.nodes!.forward(owner, toForward(visit, body)).then(({ kind }) => {
       if (kind === 'answered') return undefined;
       if (kind === 'broken' || kind === 'cut') return this.#lose({ ...post, isGone: true }, kind);
       return this.#parts.receive(visit, incoming, accepted); // nothing is known here, and the client learns that
     });
     passed.catch((thrown: unknown) => refuseRequest(this.#parts.context, visit, thrown, requestIdIn(incoming)));
+  }
+
+  /** The other node cannot watch the key or token, which this one has checked. */
+  #endWhenInvalid({ identity, response }: HttpVisit, incoming: ParsedInput): void {
+    if (incoming.kind === 'message' && isEndless(incoming.message))
+      endWhenInvalid(this.#parts.context, identity, response);
   }
 
   /** The node was lost that had the request: what may be repeated is, once. */
@@ -191,4 +202,8 @@ function toOwner({ response }: HttpVisit, owner: string): 'answered' {
 
 function toForward({ request, response, principal, identity, access }: HttpVisit, body?: string): ForwardedVisit {
   return { request, response, principal, identity, resource: access?.resource, body };
+}
+
+function isOver({ destroyed, writableEnded }: HttpVisit['response']): boolean {
+  return destroyed || writableEnded;
 }

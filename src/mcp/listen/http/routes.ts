@@ -53,7 +53,7 @@ export function createRoutes(context: ServeContext, options: EndpointSetup, moun
     else runUnlessLoop(context, visit.request, () => go(path, visit));
   };
   return {
-    ...entrances(context, enter),
+    ...entrances(context, options, enter),
     *calls(): Iterable<object> {
       yield* sessions.calls();
       yield* chains.calls();
@@ -66,9 +66,10 @@ export function createRoutes(context: ServeContext, options: EndpointSetup, moun
   };
 }
 
-function entrances(context: ServeContext, go: (path: string, visit: HttpVisit) => void) {
+function entrances(context: ServeContext, options: EndpointOptions, go: (path: string, visit: HttpVisit) => void) {
   const enter = (path: string, visit: HttpVisit): void => {
-    if (context.nodes && !path.startsWith('/mcp') && passOn(context, context.nodes, visit)) return;
+    const mayPass = path === '/sse' || path === '/message' || isPage(path, options);
+    if (context.nodes && mayPass && passOn(context, context.nodes, visit)) return;
     go(path, visit);
   };
   return {
@@ -102,6 +103,7 @@ function passOn(context: ServeContext, nodes: Nodes, visit: HttpVisit): boolean 
   const owner = ownerInQuery(nodes, visit.request);
   if (owner === undefined) return false;
   const { principal, identity, access, request, response } = visit;
+  if (request.method === 'GET') endWhenInvalid(context, identity, response);
   const passed = nodes.forward(owner, { request, response, principal, identity, resource: access?.resource });
   const answered = passed.then(({ kind }) => {
     if (kind === 'cut') response.end();

@@ -9,7 +9,7 @@ import type { HumanChannel } from '../../../people/human-channel.ts';
 import type { GatewayView } from '../feature.ts';
 import { baseOf } from './enter.ts';
 import type { CallRing } from './calls/call-ring.ts';
-import type { LiveStreams } from './live.ts';
+import type { LiveStreams, MakeFrame } from './live.ts';
 import type { Now } from './now.ts';
 import { isFromElsewhere, sendJson } from './replies.ts';
 import { OPERATOR_PROGRAM } from './viewers.ts';
@@ -150,7 +150,7 @@ export class ConsoleApi {
       return sendJson(request, response, 503, { error: message });
     }
     let cursor = this.#cursorIn(request);
-    live.open(response, async () => {
+    const make = async (): ReturnType<MakeFrame> => {
       const viewer = await recheck();
       if (!viewer) return undefined;
       const view = JSON.stringify(await now.view(viewer, request));
@@ -162,7 +162,8 @@ export class ConsoleApi {
         now: { text: view },
         calls: rows.length > 0 ? { text: JSON.stringify({ rows, minutes }), id } : undefined,
       };
-    });
+    };
+    live.open(response, make, request);
   }
 }
 

@@ -1,6 +1,7 @@
 // What browsers see change while they look. Each has one stream; a frame is sent at most ten times a second, only if something is different, and never
 // to one that has not read the last. Without a stream nothing is looked at.
-import type { HttpResponse } from '../../../kernel/base/http.ts';
+import type { Socket } from 'node:net';
+import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { beginEvents } from './replies.ts';
@@ -27,6 +28,7 @@ interface Stream {
   /** By part. */
   readonly sent: Map<string, string>;
   isMaking: boolean;
+  readonly forget: () => void;
 }
 
 interface LiveStreamsOptions {
@@ -60,19 +62,31 @@ export class LiveStreams {
     return this.#isClosed || this.#streams.size >= MAX_STREAMS;
   }
 
-  open(response: HttpResponse, make: MakeFrame): void {
-    const stream: Stream = { response, make, sent: new Map(), isMaking: false };
+  open(response: HttpResponse, make: MakeFrame, request?: HttpRequest): void {
+    const socket: Partial<Socket> | undefined = request?.socket;
+    if (isOver(response) || socket?.destroyed === true) return; // it hung up while it was let in, and would never leave
+    const leave = (): void => this.#leave(stream);
+    const stream: Stream = {
+      response,
+      make,
+      sent: new Map(),
+      isMaking: false,
+      forget: () => socket?.off?.('close', leave),
+    };
+    response.on('error', leave); // such as a write after somebody else has ended it
+    // A response that waits behind another one has no connection yet, and does not hear of its end.
+    socket?.on?.('close', leave);
     beginEvents(response);
     this.#streams.add(stream);
     this.#onWatched(true);
-    response.on('close', () => this.#leave(stream));
+    response.on('close', leave);
     void this.#send(stream);
     this.#stopLooking ??= this.#look();
   }
 
   /** Something is different. */
   touch(): void {
-    if (this.#isDue || !this.areAny) return;
+    if (this.#isClosed || this.#isDue || !this.areAny) return;
     this.#isDue = true;
     this.#clock.after(FRAME_MS, () => {
       this.#isDue = false;
@@ -95,7 +109,8 @@ export class LiveStreams {
   }
 
   #leave(stream: Stream): void {
-    this.#streams.delete(stream);
+    if (!this.#streams.delete(stream)) return;
+    stream.forget();
     // A reload, or the way to another page, is not an end.
     this.#clock.after(LINGER_MS, () => {
       if (!this.areAny) this.#onWatched(false);
@@ -104,6 +119,7 @@ export class LiveStreams {
 
   async #send(stream: Stream): Promise<void> {
     const { response, make, sent } = stream;
+    if (isOver(response)) return this.#leave(stream);
     if (stream.isMaking || response.writableLength > MAX_UNREAD_BYTES) return;
     stream.isMaking = true;
     try {
@@ -112,7 +128,7 @@ export class LiveStreams {
       for (const [name, part] of Object.entries(frame)) {
         if (!part) continue;
         const { text, id } = part;
-        if (sent.get(name) === text || response.destroyed) continue;
+        if (sent.get(name) === text || isOver(response)) continue;
         sent.set(name, text);
         response.write(`event: ${name}\n${id === undefined ? '' : `id: ${id}\n`}data: ${text}\n\n`);
       }
@@ -123,4 +139,8 @@ export class LiveStreams {
       stream.isMaking = false;
     }
   }
+}
+
+function isOver({ destroyed, writableEnded }: HttpResponse): boolean {
+  return destroyed || writableEnded;
 }

@@ -24,7 +24,7 @@ export function completeOptions(options: GatewayOptions): CompleteOptions {
   const sealer = options.sealer ?? createSealer(keysFrom(options, log));
   const state = options.state ?? new MemoryState(clock);
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const nodes = options.cluster && joinCluster(options.cluster, { ...options, sealer, clock, log });
+  const nodes = options.cluster && joinCluster(options.cluster, { ...options, sealer, clock, log, limits });
   return { ...options, log, clock, sealer, state, id, limits, nodes };
 }
 

@@ -2,6 +2,7 @@
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
 import type { HttpHandler } from '../../../kernel/base/http.ts';
+import type { Limits } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import type { Family } from '../../../kernel/base/metric.ts';
 import { pause } from '../../../kernel/base/timing.ts';
@@ -23,6 +24,7 @@ interface ClusterParts {
   sealer: Sealer;
   clock: Clock;
   log: Log;
+  limits: Pick<Limits, 'maxConnections'>;
 }
 
 /** Until all others have seen that a node drains. */
@@ -113,8 +115,9 @@ class Cluster implements JoinedNodes {
     ]);
     this.#forwarder = new Loaded();
     const { listen: port = 0, host = '0.0.0.0', advertise = '' } = this.#options;
-    const { log } = this.#parts;
-    this.#port = await openInternalPort({ port, host, grants: this.#grants, serve, log });
+    const { log, limits } = this.#parts;
+    const { maxConnections } = limits;
+    this.#port = await openInternalPort({ port, host, maxConnections, grants: this.#grants, serve, log });
     this.#directory ??= this.#register(advertise);
     await this.#directory.ready;
     log.info({ node: this.self, port: this.#port.port }, 'cluster.joined');

@@ -1,11 +1,12 @@
 // The internal port. It serves what the public port serves, to other nodes alone: whatever brings no grant for itself is not found.
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { HttpHandler, HttpRequest } from '../../../kernel/base/http.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { settledWithin } from '../../../kernel/base/timing.ts';
+import { shareConnections } from '../../../mcp/listen/share-connections.ts';
 import { HOP_HEADER } from './hop-grants.ts';
 import type { HopGrants } from './hop-grants.ts';
 
@@ -17,6 +18,7 @@ export interface InternalPort {
 interface InternalPortOptions {
   port: number;
   host: string;
+  maxConnections: number;
   grants: HopGrants;
   serve: HttpHandler;
   log: Log;
@@ -30,17 +32,13 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const PARTING_MS = 500;
 
 export async function openInternalPort(options: InternalPortOptions): Promise<InternalPort> {
-  const { port, host, log } = options;
-  const sockets = new Set<Socket>();
+  const { port, host, log, maxConnections } = options;
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request, response) =>
     receive(options, request, response),
   );
   server.requestTimeout = 0; // the node in front limits its clients
   server.keepAliveTimeout = 0; // a node must not close a connection that another one is about to use
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
+  const sockets = shareConnections(server, maxConnections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => reject(cannotOpen(cause, port)));
     server.listen(port, host, resolve);
@@ -52,7 +50,7 @@ export async function openInternalPort(options: InternalPortOptions): Promise<In
       const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
       server.closeIdleConnections();
       await settledWithin(closed, PARTING_MS);
-      for (const socket of sockets) socket.destroy();
+      sockets.endAll();
       await closed;
     },
   };

@@ -1,16 +1,15 @@
 // Opens the port that serves every HTTP transport, on loopback by default.
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import { FairShares } from '../../../kernel/containers/fair-shares.ts';
-import { networkOf } from '../../../kernel/net/network.ts';
 import { settledWithin } from '../../../kernel/base/timing.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { drainPort } from '../drain.ts';
 import type { ListCalls } from '../drain.ts';
 import { isLoopback } from '../guard.ts';
 import { requireUrl } from '../login.ts';
+import { shareConnections } from '../share-connections.ts';
 import { createHttpEndpoint } from './http-endpoint.ts';
 import type { EndpointOptions, EndpointSetup, ListeningAddress } from './endpoint-options.ts';
 
@@ -93,22 +92,6 @@ export async function listenHttp(context: ServeContext, options: HttpListenOptio
 /** The client makes its next request on another connection, perhaps to another process. */
 function endConnection(_: unknown, response: ServerResponse): void {
   response.setHeader('connection', 'close');
-}
-
-/**
- * By address, so that one cannot take the connections of all. Node's own list has neither upgraded sockets nor those still in a TLS handshake.
- */
-function shareConnections(server: Server, max: number): FairShares {
-  const sockets = new FairShares(max);
-  server.on('connection', (socket: Socket) => {
-    const free = sockets.take(networkOf(socket.remoteAddress ?? ''), () => {
-      free?.();
-      socket.destroy();
-    });
-    if (free) socket.on('close', free);
-    else socket.destroy();
-  });
-  return sockets;
 }
 
 function cannotListen(cause: NodeJS.ErrnoException, host: string, port: number): GatewayError {

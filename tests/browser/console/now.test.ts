@@ -52,6 +52,7 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     const other = await served.client.callTool('git__delete_branch', { branch: 'release/2.4', force: true });
     const first = page.getByRole('article', { name: 'files__write_file' });
     await first.getByText('content: "Buy milk\\nand bread"').waitFor();
+    expect(await first.textContent()).not.toContain('Yes, call it.');
     const second = page.getByRole('article', { name: 'git__delete_branch' });
     await second.getByText('force: true').waitFor();
     await page.getByText('failing').waitFor();
@@ -109,6 +110,10 @@ describe.skipIf(chromiumPath === undefined)('the console', () => {
     await page.getByText('Nothing waits. Calls that need').waitFor();
     const handle = String(_meta?.['mcp-parley/handle']);
     expect(await textOf(ada, 'parley_answer', { handle })).toBe('wiped disk');
+    await page.getByRole('link', { name: 'Calls' }).click();
+    await page.getByRole('link', { name: 'parley_answer' }).click();
+    await page.getByRole('region', { name: 'Between the client and the gateway' }).getByText('wiped disk').waitFor();
+    expect(await page.getByRole('region', { name: 'Between the gateway and the server' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByRole('heading', { name: 'Who is there?' }).waitFor();
   });

@@ -186,7 +186,7 @@ describe('questions in the console', () => {
     await browser.enter(gateway);
     await client.callTool('wipe', { what: 'disk', token: 'whole' });
     const { questions } = await browser.now();
-    expect(questions).toMatchObject([{ tool: 'wipe', isTheirs: true, questions: [{ isConfirm: true }] }]);
+    expect(questions).toMatchObject([{ tool: 'wipe', isTheirs: true, questions: [{ isConfirm: true, hint: null }] }]);
     expect(questions[0]!.questions[0]!.message).toContain('what: "disk"\ntoken: "whole"');
     expect(await browser.say(questions[0]!.handle, 'perhaps')).toBe(422);
     expect(ran).toEqual([]);

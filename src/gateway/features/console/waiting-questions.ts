@@ -58,7 +58,7 @@ export class WaitingQuestions {
     const { handle, about, user, since, expiresAt, waitsFor } = round;
     const questions = toSections(round).map(({ message, isConfirm, url, fields: [first] }) => ({
       message: printable(message),
-      hint: isConfirm && first?.description !== undefined ? printable(first.description) : null,
+      hint: isConfirm ? toHint(first?.description) : null,
       isConfirm,
       host: url ? visible(url.host) : null,
     }));
@@ -89,4 +89,10 @@ async function toAnswers(round: QuestionRound, form: FormData): Promise<Record<s
   filled.set(`${only.name}.0`, String(says === 'yes'));
   const read = await readForm(sections, filled);
   return 'answers' in read ? read.answers : undefined;
+}
+
+/** What the button Yes says by itself reads as advice beside it. */
+function toHint(description = ''): string | null {
+  const rest = description.replace(/^Yes, call it\.\s*/, '');
+  return rest === '' ? null : printable(rest);
 }

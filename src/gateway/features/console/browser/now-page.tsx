@@ -27,7 +27,11 @@ export function NowPage() {
         <Servers servers={servers} />
       </Section>
       <Section title="Connected clients" note={String(clients.length)}>
-        {clients.length === 0 ? <p class="empty">No client is connected.</p> : <Clients clients={clients} />}
+        {clients.length === 0 ? (
+          <p class="empty">No client keeps a session. Clients of 2026-07-28 need none.</p>
+        ) : (
+          <Clients clients={clients} />
+        )}
       </Section>
     </>
   );

@@ -143,7 +143,6 @@ function Tool({ tool }: { tool: ToolRow }) {
   const { server, name, tokens, calls, state, isReadOnly, isDestructive, description, schema } = tool;
   const marks = [
     ...(state === 'hidden' ? ['hidden by rules'] : state === 'held' ? ['held back'] : []),
-    ...(isReadOnly ? ['only reads'] : []),
     ...(isDestructive ? ['may destroy'] : []),
   ];
   return (
@@ -152,7 +151,10 @@ function Tool({ tool }: { tool: ToolRow }) {
         <summary>
           <Name>{name}</Name>
           <span class="soft">{server}</span>
-          <span class="marks">{marks.join(', ')}</span>
+          <span class="marks">
+            {isReadOnly && <span class="soft">only reads{marks.length > 0 && ', '}</span>}
+            {marks.join(', ')}
+          </span>
           <span class="number">{calls === 0 ? '' : `${calls} ${calls === 1 ? 'call' : 'calls'}`}</span>
           <span class="number">{tokens === null ? '–' : `${tokens} tokens`}</span>
         </summary>

@@ -111,7 +111,9 @@ describe('a command that is asked to end while its server hangs at its start', (
     const { command, args } = hanging('taken port');
     const { status, stderr } = await home.run(['wrap', '--port', port, '--', command, ...args]);
     expect(status).toBe(1);
-    expect(stderr).toMatch(new RegExp(`^parley: port ${port} on 127\\.0\\.0\\.1 is taken\\.[^\\n]+\\n$`));
+    expect(stderr).toMatch(
+      new RegExp(`^parley: port ${port} on 127\\.0\\.0\\.1 is taken by node, process \\d+\\.[^\\n]+\\n$`),
+    );
   });
 
   test('serve ends it, too', async () => {

@@ -18,7 +18,7 @@ export interface ControlHandlers {
   status(): Promise<GatewayStatus>;
   /** The lines to paste into clients; none without a port. */
   lines?(): string[];
-  /** A link that lets one browser into the console, once; undefined if there is none. */
+  /** A link that lets one browser into the console, once; undefined without a console. */
   open?(): Promise<string | undefined>;
   /** Serves MCP on the socket, for one server or group if a name is given. Resolves when it listens. */
   accept(socket: Socket, asked: ControlledClient): Promise<unknown>;

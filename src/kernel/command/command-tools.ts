@@ -51,6 +51,6 @@ export interface ReachableGateway {
   readonly serves: string;
   readonly url?: string | undefined;
   readonly publicUrl?: string | undefined;
-  /** A link that lets one browser into its console, once; undefined if there is none. */
+  /** A link that lets one browser into its console, once; undefined without a console. */
   readonly consoleLink: () => Promise<string | undefined>;
 }

@@ -45,7 +45,7 @@ export function readClientText(text: string, format: ClientEdit['format']): Reco
   return value;
 }
 
-/** The object or list at the key; undefined if there is none. Throws if something else is there. */
+/** The object or list at the key; undefined if nothing is there. Throws if something else is there. */
 export function serversAt(
   value: Record<string, unknown>,
   { key, isList }: Pick<ClientEdit, 'key' | 'isList'>,

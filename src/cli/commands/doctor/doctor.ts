@@ -58,7 +58,7 @@ async function checkServersOf(loaded: LoadedConfig, timeoutMs: number): Promise<
   return checkServers({ config, timeoutMs, checkStart: createStartCheck(path) });
 }
 
-/** As the first server with a URL tells it; undefined if there is none, or if it says nothing in time. */
+/** As the first server with a URL tells it; undefined without such a server, or if it does not answer in time. */
 async function timeOf(config: ParleyConfig | undefined): Promise<number | undefined> {
   const urls = (config ? enabledServers(config) : []).flatMap(([, one]) =>
     'url' in one && /^https:/i.test(one.url) ? [one.url] : [],

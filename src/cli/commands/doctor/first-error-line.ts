@@ -5,7 +5,7 @@ const NAMED = /^[\s>]*(?:Uncaught |\[?error\]?:? )?((?:[\w.$]+\.)?\w*(?:Error|Ex
 const PLAIN = /^[\s>]*((?:error|fatal|panic)[:!] .+)$/im;
 const MAX = 300;
 
-/** Undefined if there is none. */
+/** Undefined if no line is one. */
 export function firstErrorLine(text: string): string | undefined {
   const line = NAMED.exec(text)?.[1] ?? PLAIN.exec(text)?.[1];
   return line === undefined ? undefined : printableLine(line.trim().slice(0, MAX));

@@ -16,7 +16,7 @@ export interface WrittenConfig {
   value: Record<string, unknown>;
 }
 
-/** Undefined if there is none that can be changed here. */
+/** Undefined without a file that can be changed here. */
 export function readWritten(path: string | undefined): WrittenConfig | undefined {
   const bytes = path === undefined ? undefined : readBytes(path);
   if (path === undefined || bytes === undefined || /^\.(?:ya?ml|toml)$/.test(extname(path))) return undefined;

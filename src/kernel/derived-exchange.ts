@@ -94,6 +94,11 @@ export class DerivedExchange implements Exchange {
     return this.#request.observed;
   }
 
+  /** Set where the pipeline begins, which some requests enter as derived ones: an era may ask for a list page by page. */
+  set observed(observed: Exchange['observed']) {
+    this.#request.observed = observed;
+  }
+
   get resourceGuard(): Exchange['resourceGuard'] {
     return this.#request.resourceGuard;
   }

@@ -16,7 +16,8 @@ function livingLogin(auth: AuthOptions) {
   const live = new LiveLogin(auth, (one) => {
     const login = createLogin({ auth: one }, context);
     made.push(login);
-    return { ...login, close: () => void closed.push(login) };
+    const close = () => void closed.push(login);
+    return { ...login, close, retire: close };
   });
   const identify = async (name: string) => {
     const headers = { authorization: `Bearer ${keyOf(name)}` };

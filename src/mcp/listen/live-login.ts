@@ -1,5 +1,6 @@
 // A login whose `auth` can be replaced while clients are connected. Every request is judged by the `auth` of that moment: a session goes on whose
-// caller is still let in as the same principal, and is refused from its next request on otherwise.
+// caller is still let in as the same principal, and is refused from its next request on otherwise. Streams and connections stay open for those whose
+// key or issuer is still there, unchanged; all others end.
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { PageLogin } from '../../kernel/login-pages.ts';
 import type { AuthOptions } from './auth/auth-options.ts';
@@ -40,15 +41,14 @@ export class LiveLogin implements Login {
   /** What it was before an update: that is taken back, or kept. */
   checkpoint(): { undo(): void; keep(): void } {
     const before = this.#current;
-    const closeOther = (one: Login, other: Login): void => {
-      if (one !== other) one.close();
-    };
     return {
       undo: () => {
-        closeOther(this.#current, before);
+        if (this.#current !== before) this.#current.close();
         this.#current = before;
       },
-      keep: () => closeOther(before, this.#current),
+      keep: () => {
+        if (this.#current !== before) before.retire(this.#current);
+      },
     };
   }
 
@@ -70,6 +70,15 @@ export class LiveLogin implements Login {
 
   openPage(visit: Parameters<Login['openPage']>[0]): ReturnType<Login['openPage']> {
     return this.#current.openPage(visit);
+  }
+
+  checks(): ReturnType<Login['checks']> {
+    return this.#current.checks();
+  }
+
+  /** It is never replaced itself. */
+  retire(): void {
+    this.close();
   }
 
   ready(): Promise<void> {

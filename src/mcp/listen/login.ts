@@ -33,6 +33,10 @@ export interface Login {
   readonly pageLogin: PageLogin | undefined;
   /** Loads what it needs. Throws BAD_OPTION. */
   ready(): Promise<void>;
+  /** What checks callers. */
+  checks(): Promise<Authenticator | TokenGate>;
+  /** Another login takes its place: what was opened by a key or a token that it does not let in ends. */
+  retire(next: Login): void;
   close(): void;
 }
 
@@ -93,6 +97,8 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
       };
     },
     ready: async () => void (await load()),
+    checks: load,
+    retire: (next) => void handOver(load(), next),
     close: () => made?.close(),
   };
 }
@@ -115,6 +121,12 @@ async function loadChecks(auth: AuthOptions, context: LoginContext): Promise<Aut
       : new (await import('./auth/token-gate.ts')).TokenGate(auth, context);
   await made.open();
   return made;
+}
+
+/** A login that could not be loaded has let in nobody: who asked has the reason. */
+async function handOver(loading: Promise<Authenticator | TokenGate>, next: Login): Promise<void> {
+  const checks = await loading.catch(() => undefined);
+  checks?.handOver(await next.checks().catch(() => undefined));
 }
 
 function pageLoginFor(auth: AuthOptions, publicUrl: string | undefined, context: LoginContext) {

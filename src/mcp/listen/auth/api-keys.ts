@@ -14,6 +14,7 @@ import type { Log } from '../../../kernel/base/log.ts';
 import type { State } from '../../../kernel/state/state.ts';
 import { readIfThere, writePrivateFile } from '../../../kernel/files/private-file.ts';
 import type { ApiKeyOptions } from './auth-options.ts';
+import { WatchList } from './watch-list.ts';
 
 interface ApiKeysOptions {
   keys?: readonly ApiKeyOptions[] | undefined;
@@ -45,11 +46,12 @@ export class ApiKeys {
   #ofFile: readonly KeyEntry[] = [];
   #ofState: readonly KeyEntry[] = [];
   #endWatch: (() => void) | undefined;
-  readonly #watched = new Map<() => void, KeyEntry>();
+  readonly #watched: WatchList<KeyEntry>;
   #stopPoll: (() => void) | undefined;
 
   constructor(options: ApiKeysOptions) {
     this.#options = options;
+    this.#watched = new WatchList(options.clock);
     this.#own = (options.keys ?? []).map((key) => this.#toEntry(toKept(key)));
     this.#set();
     this.#refresh();
@@ -102,6 +104,19 @@ export class ApiKeys {
     this.#watched.clear();
   }
 
+  /** Others take its place: what was opened by a key that they have, unchanged, goes on; all else ends. */
+  handOver(next: ApiKeys | undefined): void {
+    this.#watched.handOver(next && next.#watched, (entry) => next!.#entryLike(entry));
+    if (next) next.#watch();
+    this.close();
+  }
+
+  #entryLike(entry: KeyEntry): KeyEntry | undefined {
+    this.#refresh();
+    const found = this.#entries.get(slotOf(entry.digest));
+    return isSame(found, entry) ? found : undefined;
+  }
+
   #refresh(): void {
     const { keyFile, log } = this.#options;
     if (keyFile === undefined) return;
@@ -147,30 +162,30 @@ export class ApiKeys {
   #validityOf(entry: () => KeyEntry): Validity {
     return {
       watch: (end) => {
-        const once = (): void => end(); // one function may watch several times
-        this.#watched.set(once, entry());
-        this.#stopPoll ??= this.#poll();
-        return () => this.#watched.delete(once);
+        const forget = this.#watched.add(entry(), end);
+        this.#watch();
+        return forget;
       },
     };
+  }
+
+  #watch(): void {
+    if (!this.#watched.isEmpty) this.#stopPoll ??= this.#poll();
   }
 
   #poll(): () => void {
     return this.#options.clock.after(POLL_MS, () => {
       this.#refresh();
       this.#endRemoved();
-      this.#stopPoll = this.#watched.size > 0 ? this.#poll() : undefined;
+      this.#stopPoll = undefined;
+      this.#watch();
     });
   }
 
   /** Ends what a key has opened that is there no more. */
   #endRemoved(): void {
     const now = this.#options.clock.now();
-    for (const [end, entry] of this.#watched) {
-      if (this.#entries.get(slotOf(entry.digest)) === entry && entry.expires > now) continue;
-      this.#watched.delete(end);
-      end();
-    }
+    this.#watched.endWhere((entry) => this.#entries.get(slotOf(entry.digest)) !== entry || entry.expires <= now);
   }
 }
 

@@ -1,4 +1,5 @@
 // Checks the credential of every request: an API key, or an access token of a configured issuer. A caller without one is refused.
+import { isDeepStrictEqual } from 'node:util';
 import { findUpgrade } from '../http/upgrades.ts';
 import { missingScopes } from '../../../kernel/exchange.ts';
 import type { Identity } from '../../../kernel/exchange.ts';
@@ -185,8 +186,16 @@ export class Authenticator {
     else response.writeHead(404).end();
   }
 
+  /** Another one takes its place, which decides about what callers have open. */
+  handOver(next: unknown): void {
+    const other = next instanceof Authenticator && isAlike(this.#auth, next.#auth) ? next : undefined;
+    this.#keys.handOver(other && other.#keys);
+    this.#tokens?.handOver(other && other.#tokens);
+  }
+
   close(): void {
     this.#keys.close();
+    this.#tokens?.close();
   }
 
   #allow(identity: Identity, { resource, isAdmin }: IdentifyRequest): Identity {
@@ -231,6 +240,12 @@ export class Authenticator {
   #metadataOf(resource: string | undefined): string | undefined {
     return this.#tokens && resource !== undefined ? metadataUrlOf(resource) : undefined;
   }
+}
+
+/** Whether both let in the same callers, but for whose keys and issuers they know. Scopes of tools are checked with every call. */
+function isAlike(one: AuthOptions, other: AuthOptions): boolean {
+  const known = { keys: undefined, keyFile: undefined, issuers: undefined, toolScopes: undefined };
+  return isDeepStrictEqual({ ...one, ...known }, { ...other, ...known });
 }
 
 /** Messages of HTTP+SSE go to another path than the one that tokens are for; an upgraded connection has two names. */

@@ -49,6 +49,11 @@ export class TokenGate {
     response.writeHead(404).end();
   }
 
+  /** Another one takes its place. Its own token has opened nothing that is watched. */
+  handOver(next: unknown): void {
+    this.#keys?.handOver(next instanceof TokenGate ? next.#keys : undefined);
+  }
+
   close(): void {
     this.#keys?.close();
   }

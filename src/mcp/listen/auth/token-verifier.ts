@@ -1,5 +1,6 @@
 // Verifies access tokens: JWTs by the keys of their issuer, others by asking it. The signature is checked once per token and minute; whether
 // the token is still good, and for the URL that is called, with every request.
+import { isDeepStrictEqual } from 'node:util';
 import { decodeJwt, errors, jwtVerify } from 'jose';
 import type { JWTPayload, JWTVerifyGetKey } from 'jose';
 import type { Identity } from '../../../kernel/exchange.ts';
@@ -11,6 +12,7 @@ import { Issuer } from './issuer.ts';
 import type { IssuerContext } from './issuer.ts';
 import { ALGORITHMS } from './auth-options.ts';
 import type { AuthOptions, IntrospectionOptions } from './auth-options.ts';
+import { WatchList } from './watch-list.ts';
 
 /** A token that is good for the URL that is called. */
 export interface GoodToken {
@@ -38,17 +40,22 @@ const MAX_CHARS = 16 * 1024;
 
 export class TokenVerifier {
   #issuers: Map<string, Issuer>;
+  /** The one in front of this gateway. */
+  #front: Issuer | undefined;
   readonly #clock: Clock;
   readonly #known = new BoundedMap<string, KnownToken>(MAX_KNOWN);
+  readonly #watched: WatchList<Issuer>;
 
   constructor(issuers: NonNullable<AuthOptions['issuers']>, context: IssuerContext) {
     const all = issuers.map((one) => (typeof one === 'string' ? { issuer: one } : one));
     this.#issuers = new Map(all.map((options) => [options.issuer, new Issuer(options, context)]));
     this.#clock = context.clock;
+    this.#watched = new WatchList(context.clock);
   }
 
-  /** Takes the tokens of one more issuer, which is the first one for clients. */
+  /** Takes the tokens of the issuer in front of this gateway, too, which is the first one for clients. */
   add(issuer: Issuer): void {
+    this.#front = issuer;
     this.#issuers = new Map([[issuer.options.issuer, issuer], ...this.#issuers]);
   }
 
@@ -104,8 +111,37 @@ export class TokenVerifier {
     throw new InvalidToken();
   }
 
-  #toKnown({ options }: Issuer, claims: JWTPayload, knownMs: number): KnownToken {
-    const { issuer, audience = [], groupsClaim = 'groups' } = options;
+  /** Others take its place: what was opened by a token of an issuer that they have, unchanged, goes on; all else ends. */
+  handOver(next: TokenVerifier | undefined): void {
+    this.#watched.handOver(next && next.#watched, (issuer) => {
+      if (issuer === this.#front) return issuer; // the one in front of the next is the same
+      const found = next!.#issuers.get(issuer.options.issuer);
+      return found && isDeepStrictEqual(found.options, issuer.options) ? found : undefined;
+    });
+  }
+
+  close(): void {
+    this.#watched.clear();
+  }
+
+  /** Until the token expires. */
+  #watch(issuer: Issuer, expires: number, end: () => void): () => void {
+    const forget = this.#watched.add(issuer, () => {
+      cancel();
+      end();
+    });
+    const cancel = this.#clock.after(Math.max(0, expires - this.#clock.now()), () => {
+      forget();
+      end();
+    });
+    return () => {
+      cancel();
+      forget();
+    };
+  }
+
+  #toKnown(from: Issuer, claims: JWTPayload, knownMs: number): KnownToken {
+    const { issuer, audience = [], groupsClaim = 'groups' } = from.options;
     const { sub, exp } = claims;
     if (typeof sub !== 'string' || sub === '') throw new InvalidToken('the token names nobody (sub)');
     if (typeof exp !== 'number' || !Number.isFinite(exp)) throw new InvalidToken('the token never expires (exp)');
@@ -120,7 +156,7 @@ export class TokenVerifier {
         claims,
         scopes: scopesOf(claims),
         ...(Array.isArray(groups) && { groups: groups.filter((one) => typeof one === 'string') }),
-        validity: { watch: (end) => this.#clock.after(Math.max(0, expires - this.#clock.now()), end) },
+        validity: { watch: (end) => this.#watch(from, expires, end) },
       },
       jkt,
       audiences: [claims.aud].flat().filter((one) => typeof one === 'string'), // issuers may send anything

@@ -18,8 +18,8 @@ async function shell(env: Record<string, string> = {}): Promise<Terminal> {
   return terminal;
 }
 
-test('shows how to play it, serve it, call it, explore it, look after its sessions, try a question to another person, and check it all', () => {
-  const first = ['npx', 'export', 'npx', 'npx', 'npx', 'npx', 'npx', 'node'];
+test('shows how to play it, serve it, call it, explore it, look after its sessions, and check it all', () => {
+  const first = ['npx', 'export', 'npx', 'npx', 'npx', 'npx', 'node'];
   expect(blocks.map(([line]) => line!.split(' ')[0])).toEqual(first);
 });
 

@@ -37,13 +37,16 @@ try {
   await once(gateway, 'exit');
 }
 
-/** The URL and the token, from the line for clients. */
+/** The URL from the line for clients. The token is printed on terminals only, and by `parley status --lines`. */
 async function entryFrom({ stdout }) {
   for await (const line of createInterface({ input: stdout })) {
     const { parley: entry } = line.includes('"mcpServers"') ? JSON.parse(line).mcpServers : {};
     if (entry) {
       stdout.resume();
-      return entry;
+      const lines = execFileSync(process.execPath, [parley, 'status', '--lines', '--url', entry.url], {
+        encoding: 'utf8',
+      });
+      return JSON.parse(lines.split('\n').find((one) => one.includes('"mcpServers"'))).mcpServers.parley;
     }
   }
   throw new Error('the gateway ended');

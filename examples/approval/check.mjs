@@ -1,7 +1,7 @@
 // Starts the gateway and calls it over HTTP, and then on stdio with a client that shows forms. Exits non-zero when a note is deleted
 // that nobody wanted to be deleted.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -78,13 +78,16 @@ async function byForm() {
   console.log(`in the form of a stdio client: ${content[0].text}`);
 }
 
-/** The URL and the token, from the line for clients. */
+/** The URL from the line for clients. The token is printed on terminals only, and by `parley status --lines`. */
 async function entryFrom({ stdout }) {
   for await (const line of createInterface({ input: stdout })) {
     const { parley: entry } = line.includes('"mcpServers"') ? JSON.parse(line).mcpServers : {};
     if (entry) {
       stdout.resume();
-      return entry;
+      const lines = execFileSync(process.execPath, [parley, 'status', '--lines', '--url', entry.url], {
+        encoding: 'utf8',
+      });
+      return JSON.parse(lines.split('\n').find((one) => one.includes('"mcpServers"'))).mcpServers.parley;
     }
   }
   throw new Error('the gateway ended');

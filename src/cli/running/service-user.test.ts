@@ -24,17 +24,17 @@ describe('root acts as the owner of a state folder', () => {
   it.each([
     [
       'a link is in its place',
-      [ROOT, SRV, own('/srv/p'), link(FOLDER), ROOT, own('/home/alice/parley', 8)],
+      [ROOT, SRV, own('/srv/p'), link(FOLDER), ROOT, own('/srv/alice/parley', 8)],
       'a link of user 7',
     ],
     [
       'a link of root is in its place',
-      [ROOT, SRV, link(FOLDER, 0), ROOT, own('/home/alice/parley', 8)],
+      [ROOT, SRV, link(FOLDER, 0), ROOT, own('/srv/alice/parley', 8)],
       'a link of user 0',
     ],
     [
       'a link is above',
-      [ROOT, SRV, link('/srv/p'), ROOT, own('/home/alice', 8), own('/home/alice/parley', 8)],
+      [ROOT, SRV, link('/srv/p'), ROOT, own('/srv/alice', 8), own('/srv/alice/parley', 8)],
       'a link of user 7',
     ],
     [

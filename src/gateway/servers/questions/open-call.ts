@@ -62,10 +62,12 @@ export class OpenCall extends LinkedNode<OpenCall> implements RequestTracker {
 
   /**
    * The server has asked none of its clients so far. A cancel must not cost those that share its process what it keeps there: if it asks after all, the
-   * question is refused, and then the process is replaced. Where the gateway answers for clients, it is replaced before.
+   * question is refused, and then the process is replaced. Where the gateway answers for clients, and for stateless ones, which get nothing that might be
+   * another call's, it is replaced before.
    */
   get isUnsuspected(): boolean {
-    return this.client !== undefined && !this.client.assisted && this.habits?.asksUnnamed === false;
+    const { client, habits } = this;
+    return client?.era.hasSession === true && !client.assisted && habits?.asksUnnamed === false;
   }
 
   onSent(request?: SentRequest): void {

@@ -1,4 +1,4 @@
-// The lines that `parley serve` prints for clients have the token it asks for. Clients of the official SDKs get in with what stands there, and
+// The lines that `parley serve` prints on terminals, and `parley status --lines` anywhere, have the token it asks for. Clients of the official SDKs get in with what stands there, and
 // not without.
 import { SSEClientTransport as SseV1 } from '@modelcontextprotocol/sdk/client/sse.js';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
@@ -33,7 +33,7 @@ describe.each(KINDS)('%s', (kind) => {
     const config = home.write('parley.config.json', { mcpServers: { weather: WEATHER } });
     await using parley = home.start(['serve', config, '--port', '0']);
     await parley.says('http_headers');
-    const entries = entriesIn(parley.stdout);
+    const entries = entriesIn((await home.run(['status', '--lines'])).stdout);
     for (const [client, { url, headers }] of Object.entries(entries)) {
       await using connected = await connectSdk(kind, url, { headers });
       expect([client, (await connected.client.listTools()).tools.length]).toEqual([client, 1]);
@@ -46,7 +46,7 @@ test('SDK v1 gets in over HTTP+SSE', async () => {
   const config = home.write('parley.config.json', { mcpServers: { weather: WEATHER } });
   await using parley = home.start(['serve', config, '--port', '0']);
   await parley.says('http_headers');
-  const { url, headers } = entriesIn(parley.stdout)['Cursor'];
+  const { url, headers } = entriesIn((await home.run(['status', '--lines'])).stdout)['Cursor'];
   const at = new URL(url.replace(/\/mcp$/, '/sse'));
   const client = new ClientV1({ name: 'borders', version: '1.0.0' }, { capabilities: {} });
   await client.connect(new SseV1(at, { requestInit: { headers } }));

@@ -8,7 +8,10 @@ export function isAway(thrown: unknown): boolean {
   const { code, message } = thrown as { code?: unknown; message: string };
   return (
     /^(UPSTREAM_|STREAM_|ECONN)/.test(String(code)) ||
-    /^(Parley stopped while|Unknown task)|fetch failed|terminated|other side closed/.test(message) ||
+    // A session ends with its process, and what its client sends then is no request of any session.
+    /^(Parley stopped while|Unknown task|Session not found|Invalid Request$)|fetch failed|terminated|other side closed/.test(
+      message,
+    ) ||
     [...GONE, PAGE_GONE].some((gone) => message.startsWith(gone))
   );
 }

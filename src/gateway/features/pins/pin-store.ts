@@ -74,7 +74,10 @@ class StatePins implements PinStore {
   }
 
   load(): Promise<void> | undefined {
-    return this.#isStale ? this.#load() : undefined;
+    if (!this.#isStale) return undefined;
+    return this.#load().catch((error: unknown) => {
+      if (!this.#latest) throw error; // what was seen before still counts, and the next list looks again
+    });
   }
 
   changed(): PinRecord | undefined {

@@ -8,7 +8,7 @@ export function isAway(thrown: unknown): boolean {
   const { code, message } = thrown as { code?: unknown; message: string };
   return (
     /^(UPSTREAM_|STREAM_|ECONN)/.test(String(code)) ||
-    // A session ends with its process, and what its client sends then is no request of any session.
+    // A session ends with its process; the requests of its client then belong to none.
     /^(Parley stopped while|Unknown task|Session not found|Invalid Request$)|fetch failed|terminated|other side closed/.test(
       message,
     ) ||

@@ -26,7 +26,7 @@ interface SharedSessionsParts {
 /** A session of ours. */
 interface OwnSession {
   readonly record: SessionRecord;
-  /** Of the row; 0 if there is none yet. */
+  /** Of the row; 0 before it is written. */
   version: number;
   /** What the row does not say yet. */
   isStale: boolean;

@@ -3,6 +3,7 @@
 // 2. A server that asks for roots works in them, so clients that declare roots have their own from the start. Whether it does is known once it was
 //    opened for such a client and has answered a ping: it asks as soon as it is initialized.
 // 3. A server of MCP Flow asks between calls, so its clients have their own from the start.
+// 4. A server that declares logging says of no message which call it is about, so clients that can be asked have their own.
 // Until a client has moved, its questions are attributed as on every shared connection (questions/ask-routing.ts): refused where they are not clearly its own.
 import type { ClientOpening } from '../../../kernel/target.ts';
 import type { ClientView } from '../../../kernel/exchange.ts';
@@ -31,7 +32,9 @@ export class QuietSharing {
 
   /** Whether such a client has its own connection as long as there is room for it. */
   keepsApart(client: ClientView, server: ServerView | undefined): boolean {
-    return this.mustBeApart(client, server) || this.#hasMoved(client);
+    // Where several share, nothing says whose call a log message is about.
+    const logs = server?.capabilities.logging !== undefined;
+    return logs || this.mustBeApart(client, server) || this.#hasMoved(client);
   }
 
   /** Whether such a client gets an error where there is no room for its own connection. */

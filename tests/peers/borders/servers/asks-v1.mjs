@@ -11,7 +11,7 @@ const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
 
 const mcp = new McpServer(
   { name: 'asks', version: '1.0.0' },
-  { capabilities: { tools: { listChanged: true }, resources: { subscribe: true }, logging: {} } },
+  { capabilities: { tools: { listChanged: true }, resources: { subscribe: true } } },
 );
 const { server } = mcp;
 const tools = [

@@ -45,7 +45,8 @@ export class ProcessFamilies {
       gauge('nodejs_eventloop_lag_p99_seconds', 'Its 99th percentile.', seconds(delay.percentile(99))),
       gauge('nodejs_eventloop_lag_max_seconds', 'Its maximum.', seconds(delay.max)),
     ];
-    delay.reset();
+    // A histogram that is reset before its second tick counts nothing, so one that is looked at all the time would stay at zero.
+    if (delay.count > 0) delay.reset();
     return made;
   }
 }

@@ -54,15 +54,15 @@ function toSocketPath(folder: string, pid: number): string {
 /** `path`: the socket that the gateway announced. Removes nothing but Parley's own sockets. */
 export function removeSocket(folder: string, pid: number, path: string | undefined): void {
   if (process.platform === 'win32') return;
-  rmSync(join(folder, `gateway-${pid}.sock`), { force: true });
-  if (path === undefined || basename(path) !== PRIVATE_NAME) return;
-  const inside = dirname(path);
-  if (!basename(inside).startsWith(PRIVATE_FOLDER) || dirname(inside) !== join(tmpdir())) return;
   try {
+    rmSync(join(folder, `gateway-${pid}.sock`), { force: true });
+    if (path === undefined || basename(path) !== PRIVATE_NAME) return;
+    const inside = dirname(path);
+    if (!basename(inside).startsWith(PRIVATE_FOLDER) || dirname(inside) !== join(tmpdir())) return;
     rmSync(path, { force: true });
     rmdirSync(inside);
   } catch {
-    // The system has already removed it.
+    // The system has already removed it, or nobody may remove it: nobody answers there.
   }
 }
 

@@ -68,7 +68,13 @@ export function writeStateFile(folder: string, running: RunningGateway): () => v
   } catch {
     return () => {};
   }
-  return () => rmSync(path, { force: true });
+  return () => {
+    try {
+      rmSync(path, { force: true });
+    } catch {
+      // others ignore the file of a process that has ended
+    }
+  };
 }
 
 /** Gateways whose process is alive, the newest first. */

@@ -114,6 +114,22 @@ describe('a watched configuration', () => {
     expect(watch.current.config).toBe(config);
   });
 
+  it('a look that fails is reported, and the next one takes what is there then', async () => {
+    let fails = 1;
+    start({
+      onProblems(found) {
+        if (fails-- > 0) throw new Error('the terminal is gone');
+        problems.push(found);
+      },
+    });
+    write('{ bad');
+    await watch.check();
+    expect(problems.flat()[0]?.message).toBe('cannot be applied: the terminal is gone');
+    write({ mcpServers: {} });
+    await watch.check();
+    expect(changes).toHaveLength(1);
+  });
+
   it('is silent once it is closed', async () => {
     start();
     watch.close();

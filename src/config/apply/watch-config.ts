@@ -1,6 +1,6 @@
 // Watches the files of a configuration and reloads it when they change. Invariants:
 // 1. A configuration with errors changes nothing: the current one stays, and the problems are reported once.
-// 2. Changes are applied one after another; if one fails, the current configuration stays.
+// 2. Changes are applied one after another; if one fails, or the files cannot be looked at, the current configuration stays.
 // 3. Files are compared by their text, not by events, so that replaced files, swapped links and changes right after loading are all seen.
 // Node's own watching would miss them.
 import { MAX_CONFIG_FILE_BYTES } from '../../kernel/base/limits.ts';
@@ -69,7 +69,7 @@ class Watch implements ConfigWatch {
   }
 
   check(): Promise<void> {
-    this.#queue = this.#queue.then(() => this.#look());
+    this.#queue = this.#queue.then(() => this.#look()).catch((thrown: unknown) => this.#tell(thrown));
     return this.#queue;
   }
 
@@ -107,14 +107,14 @@ class Watch implements ConfigWatch {
       await this.#options.onChange({ previous, next, difference: compareConfigs(previous, next, this.#first), loaded });
       this.current = loaded;
     } catch (thrown) {
-      const problems = new ConfigProblems();
-      problems.error(
-        [],
-        `cannot be applied: ${(thrown as Error).message}`,
-        'The previous configuration keeps running.',
-      );
-      this.#options.onProblems(problems.list);
+      this.#tell(thrown);
     }
+  }
+
+  #tell(thrown: unknown): void {
+    const problems = new ConfigProblems();
+    problems.error([], `cannot be applied: ${(thrown as Error).message}`, 'The previous configuration keeps running.');
+    this.#options.onProblems(problems.list);
   }
 
   #follow(files: string[]): void {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -54,4 +54,24 @@ it('a state whose file is damaged fails and does not answer', async () => {
   closing.push(() => state.close());
   await expect(state.take('a', 60_000)).rejects.toMatchObject({ code: 'STATE_FAILED' });
   expect(await state.put('s', 'a', 'one', { version: 0 })).toBeGreaterThan(0);
+});
+
+it('a file of the state that cannot be looked at while it is watched counts as changed, and is watched on', async () => {
+  const folder = makeFolder();
+  const due: (() => void)[] = [];
+  const look = () => due.splice(0).forEach((callback) => callback());
+  const after = (_ms: number, callback: () => void) => (due.push(callback), () => {});
+  const state = new FileState(folder, { log, clock: { ...systemClock, after } });
+  closing.push(() => state.close());
+  let changes = 0;
+  state.watch('s', () => void changes++);
+  const path = join(folder, 'set-s.json');
+  symlinkSync(path, path); // a link to itself: every look at it fails, for root, too
+  look();
+  expect(changes).toBe(1);
+  await expect(state.get('s', 'a')).rejects.toMatchObject({ code: 'STATE_FAILED' });
+  rmSync(path);
+  look();
+  expect(changes).toBe(2);
+  expect(await state.get('s', 'a')).toBeUndefined();
 });

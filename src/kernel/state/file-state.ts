@@ -1,6 +1,6 @@
 // A state in a folder, for gateways of one machine and one user: a file for each set, written whole, and a lock for those who change it. What is
 // in it is not sealed: only its user can read it. Changes of the same set that come together are written together.
-import { mkdirSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ticksOf } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
@@ -9,6 +9,7 @@ import type { Log } from '../base/log.ts';
 import type { Rate } from '../base/rate.ts';
 import { randomId } from '../crypto/ids.ts';
 import { withFileLock } from '../files/file-lock.ts';
+import { fileStamp } from '../files/file-stamp.ts';
 import { readIfThere, writePrivateFile } from '../files/private-file.ts';
 import { isObject } from '../message.ts';
 import { RenewedLease } from './renewed-lease.ts';
@@ -126,9 +127,7 @@ export class FileState implements State {
 
   /** A file is never changed, only replaced. */
   #stampOf(set: string): string {
-    const path = this.#path(`set-${set}`);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return stats ? `${stats.ino} ${stats.mtimeMs} ${stats.size}` : '';
+    return fileStamp(this.#path(`set-${set}`));
   }
 
   async #read<T>(name: string, work: (rows: StateRows) => T): Promise<T> {

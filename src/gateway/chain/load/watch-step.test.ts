@@ -20,10 +20,10 @@ const log = createLog({ level: 'info', write: (line) => lines.push(line) });
 const source = (version: string) => `import { onCall, respond } from 'mcp-parley/middleware';
   export default onCall(function answer() { return respond({ version: '${version}' }); });`;
 
-async function started(onReload?: () => void) {
+async function started(onReload?: () => void, isStillTrusted?: () => boolean) {
   const path = join(folder, 'answer.ts');
   writeFileSync(path, source('one'));
-  watched = await watchStep(path, { log, onReload });
+  watched = await watchStep(path, { log, onReload, isStillTrusted });
   lines.length = 0;
   const call = chainOf([watched.step], () => ({ version: 'none' }));
   return { path, said: async (method = 'tools/call') => (await call(method)).version };
@@ -54,6 +54,19 @@ describe('a step that is watched', () => {
     expect(await said()).toBe('one');
     writeFileSync(path, source('mended'));
     await vi.waitFor(async () => expect(await said()).toBe('mended'), { timeout: 50_000 });
+  });
+
+  it('a look at whether a step is still trusted that fails keeps the old version, and the next change is seen', async () => {
+    let fails = 1;
+    const { path, said } = await started(undefined, () => {
+      if (fails-- > 0) throw new Error('the trusted files cannot be read');
+      return true;
+    });
+    writeFileSync(path, source('two'));
+    await vi.waitFor(() => expect(lines.join('')).toContain('the trusted files cannot be read'), { timeout: 50_000 });
+    expect(await said()).toBe('one');
+    writeFileSync(path, source('three'));
+    await vi.waitFor(async () => expect(await said()).toBe('three'), { timeout: 50_000 });
   });
 
   it('a step that is watched must be good at the start', async () => {

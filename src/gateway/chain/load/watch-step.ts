@@ -47,13 +47,13 @@ export async function watchStep(path: string, options: WatchStepOptions): Promis
   };
   const reload = async (): Promise<void> => {
     if (closed) return;
-    if (!isStillTrusted()) {
-      if (!isTold) log.warn({ step: versions.step.name, path }, 'step.untrusted');
-      isTold = true;
-      return wait(ASK_AGAIN_MS);
-    }
-    isTold = false;
     try {
+      if (!isStillTrusted()) {
+        if (!isTold) log.warn({ step: versions.step.name, path }, 'step.untrusted');
+        isTold = true;
+        return wait(ASK_AGAIN_MS);
+      }
+      isTold = false;
       const loaded = await loadStep(path, options.options);
       if (closed) return;
       if (!isStillTrusted()) throw new Error('the file changed while it was loaded');

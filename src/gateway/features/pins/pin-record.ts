@@ -4,7 +4,7 @@
 //    some kinds of clients: a list in another era or for another kind of client is compared like any other, and is never a baseline.
 // 2. A pin outlives its tool: one that comes back is compared with what it was.
 // 3. What was never accepted is forgotten when it is no longer listed, so a server cannot fill the record with names.
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
@@ -239,12 +239,6 @@ export function readPinFile(path: string): PinRecord | undefined {
   const record = toPinRecord(JSON.parse(text));
   if (record) return record;
   throw new GatewayError('BAD_OPTION', { option: 'stateFolder', reason: `${path} is not a file of \`parley pins\`` });
-}
-
-/** Tells versions of the file apart without reading it. */
-export function versionOf(path: string): string {
-  const { ino, mtimeMs, size } = statSync(path, { throwIfNoEntry: false }) ?? {};
-  return `${ino} ${mtimeMs} ${size}`;
 }
 
 /** Replaces the file, under a lock, by what `change` makes of its latest content, so gateways and `parley pins` can write at the same time. */

@@ -4,8 +4,9 @@
 // 3. What a state has lost is written again by the gateways that still know it.
 import { MAX_PIN_FILE_BYTES } from '../../../kernel/base/limits.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
+import { fileStamp } from '../../../kernel/files/file-stamp.ts';
 import type { State } from '../../../kernel/state/state.ts';
-import { readPinFile, updatePinFile, versionOf, withoutValues } from './pin-record.ts';
+import { readPinFile, updatePinFile, withoutValues } from './pin-record.ts';
 import { toPinRecord } from './read-pins.ts';
 import type { PinRecord } from './pin.ts';
 
@@ -35,14 +36,14 @@ export function pinsInFile(path: string): PinStore {
     isTransient: false,
     load: () => undefined,
     changed() {
-      const now = versionOf(path);
+      const now = fileStamp(path);
       if (now === version) return undefined;
       version = now;
       return readPinFile(path);
     },
     async update(change) {
       const next = await updatePinFile(path, change);
-      version = versionOf(path);
+      version = fileStamp(path);
       return next;
     },
   };

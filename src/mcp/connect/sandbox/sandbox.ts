@@ -134,7 +134,13 @@ function folderOf(server: string): string {
   const known = folders.get(server);
   if (known !== undefined && existsSync(known)) return known;
   const made = mkdtempSync(join(tmpdir(), 'parley-sandbox-'));
-  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  process.once('exit', () => {
+    try {
+      rmSync(made, { recursive: true, force: true });
+    } catch {
+      // the server that has just been killed may still write there
+    }
+  });
   folders.set(server, made);
   return made;
 }

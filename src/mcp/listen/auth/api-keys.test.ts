@@ -1,5 +1,5 @@
 // API keys on every transport and in both eras, from the options and from the file of `parley key`.
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -230,6 +230,22 @@ describe('the key file', () => {
     expect((await callModern(at('/mcp'), 'echo', {}, as(ANN))).status).toBe(200);
     writeKeyFile(path, [{ name: 'ann', hash: 'x' }]);
     expect((await callModern(at('/mcp'), 'echo', {}, as(ANN))).status).toBe(401);
+  });
+
+  it('that cannot be looked at ends what its keys have opened and nothing else, and counts again when it can', async () => {
+    const path = keyFile();
+    const entry = { name: 'ann', hash: hashKey(ANN) };
+    writeKeyFile(path, [entry]);
+    const { at, port } = await serving({ auth: { keyFile: path } });
+    const { wire } = await socketWire(port, as(ANN));
+    await wire.request('initialize', OPENING);
+    rmSync(path);
+    symlinkSync(path, path); // a link to itself: every look at it fails, for root, too
+    await until('the WebSocket of ann to end', () => wire.closed);
+    expect((await callModern(at('/mcp'), 'echo', {}, as(ANN))).status).toBe(401);
+    rmSync(path);
+    writeKeyFile(path, [entry]);
+    expect((await callModern(at('/mcp'), 'echo', {}, as(ANN))).status).toBe(200);
   });
 
   it('holds keys that expire', async () => {

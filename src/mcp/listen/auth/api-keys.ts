@@ -1,7 +1,6 @@
 // The API keys of a gateway, from its options, and from a file, or a state that gateways share, which `parley key` changes while it runs. Keys are kept as hashes. The file
 // is looked at with every request, so a removed key is refused from the next one on, and once a second while streams are open, to end those
 // that a removed key has opened.
-import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Identity, Validity } from '../../../kernel/exchange.ts';
 import { isObject } from '../../../kernel/message.ts';
@@ -12,6 +11,7 @@ import { MIN_KEY_LENGTH } from '../../../kernel/crypto/state-keys.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import type { State } from '../../../kernel/state/state.ts';
+import { fileStamp } from '../../../kernel/files/file-stamp.ts';
 import { readIfThere, writePrivateFile } from '../../../kernel/files/private-file.ts';
 import type { ApiKeyOptions } from './auth-options.ts';
 import { WatchList } from './watch-list.ts';
@@ -120,7 +120,7 @@ export class ApiKeys {
   #refresh(): void {
     const { keyFile, log } = this.#options;
     if (keyFile === undefined) return;
-    const seen = versionOf(keyFile);
+    const seen = fileStamp(keyFile);
     if (seen === this.#seen) return;
     try {
       this.#ofFile = readKeyFile(keyFile).map((key) => this.#toEntry(key));
@@ -216,12 +216,6 @@ function isSame(one: KeyEntry | undefined, other: KeyEntry): boolean {
 
 function describe({ digest, expires, identity }: KeyEntry): string {
   return JSON.stringify([digest.toString('base64'), expires, identity]);
-}
-
-/** Changes whenever the file does. */
-function versionOf(path: string): string {
-  const found = statSync(path, { throwIfNoEntry: false, bigint: true });
-  return found ? `${found.ino} ${found.mtimeNs} ${found.size}` : 'missing';
 }
 
 /** A key as the file has it. */

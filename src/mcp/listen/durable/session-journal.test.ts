@@ -201,6 +201,25 @@ describe('the session journal', () => {
     expect(lines.join('')).toContain('sessions.not-kept');
   });
 
+  it('files that cannot be removed neither end the process nor the journal', () => {
+    const clock = new FakeClock(Date.now());
+    mkdirSync(folder);
+    const stuck = join(folder, 'sessions-99999999-aaaaaaaa.jsonl');
+    mkdirSync(stuck); // a folder: its removal as a file fails, for root, too
+    utimesSync(stuck, 1, 1);
+    const made = new SessionJournal({ folder, idleMs: 60_000, clock, log });
+    clock.advance(10_000); // the timer that tidies up
+    expect(lines.join('')).toContain('sessions.not-removed');
+    made.begin('a', createSession());
+    const own = files().find((path) => path !== stuck)!;
+    made.end('a');
+    rmSync(own);
+    mkdirSync(own);
+    made.close();
+    expect(lines.join('')).toContain(own);
+    expect(files().toSorted()).toEqual([stuck, own].toSorted());
+  });
+
   it('remembers ended sessions of earlier processes after a rewrite', () => {
     journal().begin('old', createSession());
     const second = journal();
@@ -215,7 +234,7 @@ describe('the session journal', () => {
 
   it('restores no session after it has expired', () => {
     journal().begin('a', createSession());
-    const clock = new FakeClock();
+    const clock = new FakeClock(Date.now());
     const later = new SessionJournal({ folder, idleMs: 60_000, clock, log });
     open.push(later);
     clock.advance(60_000);

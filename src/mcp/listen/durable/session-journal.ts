@@ -4,7 +4,7 @@
 //    reports as ended is over.
 // 2. A file untouched for longer than a session may be idle lists only expired sessions.
 // 3. A file that cannot be read may have ended any session of the older files, so none of those is restored.
-// 4. If the folder is not writable, sessions are not durable; nothing else fails.
+// 4. If the folder cannot be written or read, sessions are not durable; nothing else fails. A file that cannot be removed stays.
 import {
   closeSync,
   mkdirSync,
@@ -140,9 +140,10 @@ export class SessionJournal implements HttpSessionStore {
     this.#stopWaiting();
     this.#hasFailed = true; // later writes must not reopen the file
     if (this.#file === undefined) return;
-    closeSync(this.#file);
+    const file = this.#file;
     this.#file = undefined;
-    if (this.#live.size === 0 && this.#ended.size === 0) rmSync(this.#path, { force: true });
+    this.#safely(() => closeSync(file));
+    if (this.#live.size === 0 && this.#ended.size === 0) removeFile(this.#path, this.#options.log);
   }
 
   #readEarlier(): Map<string, SessionRecord> {
@@ -240,8 +241,16 @@ function readEarlier(own: string, { folder, idleMs, clock, log }: JournalOptions
   for (const key of ended) live.delete(key);
   // If no session is left, nothing in these files counts for anybody.
   const spent = live.size === 0 && isReadable ? files.map(({ path }) => path) : stale;
-  for (const path of spent) rmSync(path, { force: true });
+  for (const path of spent) removeFile(path, log);
   return live;
+}
+
+function removeFile(path: string, log: Log): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    log.warn({ error, path }, 'sessions.not-removed');
+  }
 }
 
 /** Newest first. */

@@ -202,3 +202,36 @@ require('node:readline').createInterface({ input: process.stdin }).on('line', (l
   expect(await logsOf(home)).toMatchObject([{ kind: 'call', server: 'slow', name: 'wait', outcome: 'running' }]);
   expect(await logsOf(home, '--errors')).toEqual([]);
 });
+
+test('calls that a step refuses are found by their server and its own name of the tool, through call_tool as well', async () => {
+  const home = newHome();
+  const weather = { ...WEATHER, tools: { deny: ['get_*'] } };
+  const steps = [
+    { discover: { mode: 'search' } },
+    { filter: { deny: ['other__*'] } },
+    { rename: { tools: { third__get_weather: 'ask_weather' } } },
+  ];
+  configure(home, { mcpServers: { weather, other: WEATHER, third: WEATHER }, steps });
+  const client = await connect(home.address(['serve', '--stdio']));
+  const call = async (name: string, args: Record<string, unknown>): Promise<boolean> =>
+    client.callTool(name, args).then(
+      ({ isError }) => isError !== true,
+      () => false,
+    );
+  const given = { location: 'Oslo' };
+  expect(await call('weather__get_weather', given)).toBe(false);
+  expect(await call('call_tool', { name: 'other__get_weather', arguments: given })).toBe(false);
+  expect(await call('call_tool', { name: 'ask_weather', arguments: given })).toBe(true);
+  await client.close();
+
+  const shapes = { location: 'string(4)' };
+  expect(await logsOf(home, '--server', 'weather', '--tool', 'get_weather', '--errors')).toMatchObject([
+    { outcome: 'TOOL_NOT_FOUND', details: { as: 'weather__get_weather', arguments: shapes } },
+  ]);
+  expect(await logsOf(home, '--server', 'other')).toMatchObject([
+    { name: 'get_weather', details: { as: 'other__get_weather', through: 'call_tool', arguments: shapes } },
+  ]);
+  expect(await logsOf(home, '--tool', 'ask_weather')).toMatchObject([
+    { server: 'third', name: 'get_weather', outcome: 'ok', details: { as: 'ask_weather', arguments: shapes } },
+  ]);
+});

@@ -5,6 +5,7 @@ import type { State } from '../../kernel/state/state.ts';
 import type { Handle } from '../../kernel/target.ts';
 import type { Exchange } from '../../kernel/exchange.ts';
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
+import { kindNamedBy, nameIn } from '../../kernel/named-thing.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { OriginOf, Step } from '../../kernel/step.ts';
@@ -51,6 +52,11 @@ export function createChain(steps: readonly Step[], last: Handle, options: Chain
 function unwrappedFirst(steps: readonly Step[]): readonly Step[] {
   const unwraps = steps.filter((step) => step.unwraps);
   return unwraps.length === 0 ? steps : [...unwraps, ...steps.filter((step) => !step.unwraps)];
+}
+
+/** Somebody watches the call, and it has reached no server. */
+function isUnowned({ observed, server }: Exchange): boolean {
+  return observed !== undefined && server === undefined;
 }
 
 export function createScope(): string {
@@ -106,10 +112,28 @@ class Chain implements ChainContext {
 
   #start(run: RestOfChain, exchange: Exchange): Promise<ResultObject> {
     const started = new ChainRun(exchange, this);
-    return run(started).then((outcome) => {
-      if (started.failure) throw started.failure;
-      return resultIn(outcome);
-    });
+    return run(started).then(
+      (outcome) => {
+        if (isUnowned(exchange)) this.#noteOwner(exchange);
+        if (started.failure) throw started.failure;
+        return resultIn(outcome);
+      },
+      (thrown: unknown) => {
+        if (isUnowned(exchange)) this.#noteOwner(exchange);
+        throw thrown;
+      },
+    );
+  }
+
+  /** A call that a step has refused or answered is recorded with its server, and the server's own name. */
+  #noteOwner(exchange: Exchange): void {
+    const { method, observed, params } = exchange;
+    const kind = kindNamedBy(method);
+    const name = kind && nameIn(method, observed!.unwrapped ?? params);
+    const origin = name && originBehind(this.#steps, this.scope, this.#originOf)(`${kind}s`, name);
+    if (!origin) return;
+    exchange.server = origin.server;
+    observed!.name = origin.name;
   }
 
   /** The target may change the params; the step gets back its own. */

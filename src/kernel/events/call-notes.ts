@@ -3,8 +3,10 @@ import type { JsonObject } from '../message.ts';
 import type { ResultObject } from '../raw/raw-object.ts';
 
 export interface CallNotes {
-  /** The server's own name of the tool, prompt or resource; set by the router, or by a rule that refuses. */
+  /** The server's own name of the tool, prompt or resource; set by the router, or where a call ends before it. */
   name: string | undefined;
+  /** The params of the call that a step has found inside of this one, as in a call of `call_tool`. */
+  unwrapped: JsonObject | undefined;
   /** How the last server that it went to is spoken to. */
   spokenTo: SpokenTo | undefined;
   /** What a step found suspicious in the answer. */

@@ -28,6 +28,7 @@ export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes 
   readonly audience: CallAudience;
   readonly #onlyServer: string | undefined;
   name: string | undefined;
+  unwrapped: JsonObject | undefined;
   spokenTo: SpokenTo | undefined;
   findings: readonly string[] | undefined;
   ending: Promise<ResultObject> | undefined;
@@ -52,6 +53,7 @@ export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes 
     this.audience = audience;
     this.#onlyServer = server;
     this.name = undefined;
+    this.unwrapped = undefined;
     this.spokenTo = undefined;
     this.findings = undefined;
     this.ending = undefined;

@@ -4,6 +4,7 @@ import type { AuditEvent, RecordAudit } from '../../../kernel/audit.ts';
 import type { EventWatcher } from '../../../kernel/events/event-watcher.ts';
 import type { ObservedCall } from '../../../kernel/events/observed-call.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
+import { nameIn } from '../../../kernel/named-thing.ts';
 import { toShape } from './argument-shape.ts';
 import { recordCallOf } from './audit-log.ts';
 import type { RecordCall } from './audit-log.ts';
@@ -46,14 +47,16 @@ export function toCallEvent(
   call: ObservedCall,
   { outcome, showArguments }: { outcome: string | undefined; showArguments: (given: unknown) => unknown },
 ): AuditEvent {
-  const { exchange, shownName, findings, ms } = call;
+  const { exchange, findings, ms, unwrapped } = call;
   const { id, method, client, decision } = exchange;
+  const shownName = unwrapped ? nameIn(method, unwrapped) : call.shownName;
   const { name = shownName } = call;
-  const given = call.params.arguments;
+  const given = (unwrapped ?? call.params).arguments;
   const key = client.connection?.identity?.key;
   const details: JsonObject = { client: client.info.name };
   if (key !== undefined) details.key = key;
   if (name !== shownName && shownName !== undefined) details.as = shownName;
+  if (unwrapped) details.through = call.shownName;
   if (given !== undefined) details.arguments = showArguments(given);
   if (findings) details.findings = findings;
   const { principal, server } = call;

@@ -24,8 +24,8 @@ export class CallBodies {
   /** Undefined for a call that is unusual. */
   of(call: ObservedCall, outcome = 'INTERNAL'): string | undefined {
     const { exchange, findings, ms } = call;
-    if (exchange.decision !== undefined || findings !== undefined || !isPlain(outcome) || !isPlain(exchange.id))
-      return undefined;
+    if (exchange.decision !== undefined || findings !== undefined || call.unwrapped !== undefined) return undefined;
+    if (!isPlain(outcome) || !isPlain(exchange.id)) return undefined;
     const shown = shownArguments(call.params);
     const time = ms === undefined ? undefined : inTenths(ms);
     if (shown === undefined || time === undefined) return undefined;

@@ -11,15 +11,15 @@ const { json } = COMMON;
 const since = checked(
   'WHEN',
   'from then on: today, yesterday, a span such as 2h, or a date (YYYY-MM-DD, or with a time)',
-  toSince,
+  toTime,
 );
 
 export const logsCommand = defineFeatureCommand({
   name: 'logs',
   summary: 'show what was called, approved and refused, by whom and how it ended',
   usage: [
-    '[-f] [--since WHEN] [--tool GLOB] [--server NAME] [--user GLOB]',
-    '[--client GLOB] [--slow SPAN] [--errors] [--json]',
+    '[-f] [--since WHEN] [--until WHEN] [--tool GLOB] [--server NAME]',
+    '[--user GLOB] [--client GLOB] [--slow SPAN] [--errors] [--json]',
   ],
   about: [
     `Shows the last ${DEFAULT_LINES} lines of the audit log of all your gateways, or everything with --since. Arguments are shown as`,
@@ -28,6 +28,7 @@ export const logsCommand = defineFeatureCommand({
   options: {
     follow: flag('wait for more', 'f'),
     since,
+    until: checked('WHEN', 'only what was before then, such as today', toTime),
     tool: text('GLOB', 'a tool, prompt or resource, such as "delete_*"'),
     server: text('NAME', 'a server of the configuration'),
     user: text('GLOB', 'who called: a user or the name of a key, such as "alice" or "*#alice"'),
@@ -43,6 +44,9 @@ export const logsCommand = defineFeatureCommand({
   },
   read({ options, words }) {
     none(words, 'logs');
+    const { since: from, until: to, follow } = options;
+    if (follow && to !== undefined) throw new UsageError('--follow shows what comes, so --until cannot be with it.');
+    if (from !== undefined && to !== undefined && to <= from) throw new UsageError('--until must be after --since.');
     return { ...options, most: options.since === undefined ? DEFAULT_LINES : undefined };
   },
   run: async (command, tools) => (await import('./run-logs.ts')).runLogs(command, tools),
@@ -89,7 +93,7 @@ function toSlowMs(typed: string, name: string): number {
 }
 
 /** ISO 8601 in UTC, as the log has it. Days begin where the user is. */
-function toSince(typed: string, name: string): string {
+function toTime(typed: string, name: string): string {
   const now = new Date();
   const day = { today: 0, yesterday: 1 }[typed];
   if (day !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - day).toISOString();

@@ -64,4 +64,12 @@ describe('the filters of `parley logs`', () => {
     expect(await shown({ slow: '1s', client: 'claude-code' })).toEqual(['write']);
     await expect(shown({ slow: 'long' })).rejects.toThrow(UsageError);
   });
+
+  it('a span of time has a begin and an end, which have to be in this order', async () => {
+    const [since, until] = ['2026-11-19T04:00:01Z', '2026-11-19T04:00:02Z'];
+    expect(await shown({ until })).toEqual(['read', 'write']);
+    expect(await shown({ since, until })).toEqual(['write']);
+    await expect(shown({ since: until, until: since })).rejects.toThrow('--until must be after --since');
+    await expect(shown({ until, follow: true as never })).rejects.toThrow('--follow shows what comes');
+  });
 });

@@ -14,6 +14,7 @@ import { toTable } from '../../../kernel/command/table.ts';
 interface LogsCommand {
   follow: boolean;
   since: string | undefined;
+  until: string | undefined;
   /** A pattern of names. */
   tool: string | undefined;
   server: string | undefined;
@@ -57,13 +58,23 @@ export async function runLogs(command: LogsCommand, { print, ended }: CommandToo
 }
 
 /** Only lines about what happened, not those about the log itself, except that some are missing. */
-function toFilter({ since, tool, server, user, client, slow, errors }: LogsCommand): (line: AuditLine) => boolean {
+function toFilter({
+  since,
+  until,
+  tool,
+  server,
+  user,
+  client,
+  slow,
+  errors,
+}: LogsCommand): (line: AuditLine) => boolean {
   const isTool = tool === undefined ? undefined : toMatcher([tool]);
   const isUser = user === undefined ? undefined : toMatcher([user]);
   const isClient = client === undefined ? undefined : toMatcher([client]);
   return (line) => {
     if (line.kind === 'start' || line.kind === 'checkpoint' || line.kind === 'end') return false;
     if (since !== undefined && line.time < since) return false;
+    if (until !== undefined && line.time >= until) return false;
     if (server !== undefined && line.server !== server) return false;
     if (isTool && !isTool(line.name ?? '') && !isTool(String(line.details?.as ?? ''))) return false;
     if (isUser && !namesIn(line).some(isUser)) return false;
@@ -84,8 +95,8 @@ function show(lines: readonly AuditLine[], { json }: LogsCommand, print: Printer
   else for (const row of toTable([LOG_HEADER, ...lines.map(toLogRow)])) print.line(row);
 }
 
-function toEmptyWords({ since, tool, server, user, client, slow, errors }: LogsCommand): string {
-  const isNarrow = errors || [since, tool, server, user, client, slow].some((one) => one !== undefined);
+function toEmptyWords({ since, until, tool, server, user, client, slow, errors }: LogsCommand): string {
+  const isNarrow = errors || [since, until, tool, server, user, client, slow].some((one) => one !== undefined);
   return isNarrow
     ? 'Nothing like that is recorded.'
     : 'Nothing is recorded yet. `parley serve` and `parley wrap` record calls.';

@@ -164,6 +164,7 @@ class ToolSearch {
       return toMistake(`"arguments" must be an object, as the inputSchema of ${name} says.`);
     if (ownTool?.name === name) return toMistake(`Call ${name} itself: it is one of your tools.`);
     exchange.params = { ...params, name, arguments: given ?? {} };
+    if (exchange.observed) exchange.observed.unwrapped = exchange.params;
     try {
       return await next();
     } catch (thrown) {

@@ -100,11 +100,13 @@ export class AskableCall extends Cancellation implements ChannelPart {
     this.#outcome = outcome;
     outcome.then(
       (result) => {
+        this.#tellCarrier();
         this.#end();
         this.#listener?.onResult(this.#inner, result);
         this.#deliver(result);
       },
       (thrown: unknown) => {
+        this.#tellCarrier();
         this.#end();
         this.#fail(thrown);
       },
@@ -116,6 +118,7 @@ export class AskableCall extends Cancellation implements ChannelPart {
   carryBy(exchange: Exchange): Promise<ResultObject> {
     this.#carrier = exchange;
     this.#follow(exchange);
+    if (this.#isOver) this.#tellCarrier();
     if (this.#isOver) this.#onTaken?.();
     return this.#next();
   }
@@ -138,6 +141,12 @@ export class AskableCall extends Cancellation implements ChannelPart {
   /** Its result, or its task, was sent. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** A request that only fetches the result has not failed either if a person has said no. */
+  #tellCarrier(): void {
+    const carrier = this.#carrier?.observed;
+    if (carrier && this.#inner.observed?.isDeclined) carrier.isDeclined = true;
   }
 
   #end(): void {

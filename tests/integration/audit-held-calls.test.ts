@@ -81,9 +81,9 @@ test('a call that a person refuses never says ok, and fetching its end is record
   expect(ran).toEqual([]);
   expect(named('wipe')).toMatchObject([
     { kind: 'approval', outcome: 'refused' },
-    { kind: 'call', outcome: 'tool_error', decision: { effect: 'ask' } },
+    { kind: 'call', outcome: 'declined', decision: { effect: 'ask' } },
   ]);
-  expect(events.at(-1)).toMatchObject({ kind: 'call', name: 'parley_answer' });
+  expect(events.at(-1)).toMatchObject({ kind: 'call', name: 'parley_answer', outcome: 'declined' });
 });
 
 test('a call that returns questions is recorded as such, and with its result when it is repeated', async () => {

@@ -11,6 +11,8 @@ export interface CallNotes {
   spokenTo: SpokenTo | undefined;
   /** What a step found suspicious in the answer. */
   findings: readonly string[] | undefined;
+  /** A person was asked whether it may be made, and has said no. */
+  isDeclined: boolean;
   /** The call goes on after its request is answered: this is how it ends. */
   ending: Promise<ResultObject> | undefined;
   /** Whether somebody watches what happens on its way: only then is a moment made. */

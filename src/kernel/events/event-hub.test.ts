@@ -65,6 +65,19 @@ describe('the hub of events', () => {
     ]);
   });
 
+  it('calls what a person has refused declined, and no error', () => {
+    const hub = new EventHub({ log });
+    const { heard, watcher } = listening();
+    hub.watch(watcher);
+    const declined = () => Object.assign(hub.begin(call())!, { isDeclined: true });
+    hub.answered(declined(), { isError: true });
+    hub.failed(declined(), new GatewayError('NOT_APPROVED', { what: 'read' }));
+    hub.answered(declined(), {});
+    hub.failed(declined(), new GatewayError('CANCELLED'));
+    const ends = heard.filter((one) => one.startsWith('end')).map((one) => one.split(' ')[1]);
+    expect(ends).toEqual(['declined', 'declined', 'ok', 'CANCELLED']);
+  });
+
   it('ends a call that waits for a person when it really ends', async () => {
     const hub = new EventHub({ log });
     const { heard, watcher } = listening();

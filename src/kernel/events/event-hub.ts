@@ -23,6 +23,8 @@ import { ObservedCall } from './observed-call.ts';
 
 /** Requests that only look. */
 const QUIET: ReadonlySet<string> = new Set(methodsWhere(({ quiet }) => quiet));
+/** A person has said no: nothing has failed. */
+const DECLINED = 'declined';
 /** How often running calls are checked. */
 const RUNNING_MS = 5000;
 
@@ -101,12 +103,12 @@ export class EventHub {
 
   answered(call: ObservedCall, result: ResultObject): void {
     if (call.audience.answers.length > 0) this.#tellAnswer(call, { result });
-    if (!this.#goesOn(call)) this.#end(call, toOutcome(result, call.exchange));
+    if (!this.#goesOn(call)) this.#end(call, toOutcome(result, call));
   }
 
   failed(call: ObservedCall, thrown: unknown): void {
     if (call.audience.answers.length > 0) this.#tellAnswer(call, { thrown });
-    if (!this.#goesOn(call)) this.#end(call, outcomeOf(thrown));
+    if (!this.#goesOn(call)) this.#end(call, outcomeOf(thrown, call));
   }
 
   #tellAnswer(call: ObservedCall, answer: CallAnswer): void {
@@ -122,8 +124,8 @@ export class EventHub {
       if (!this.#goesOn(call)) this.#end(call, outcome);
     };
     ending.then(
-      (result) => settle(toOutcome(result, call.exchange)),
-      (thrown: unknown) => settle(outcomeOf(thrown)),
+      (result) => settle(toOutcome(result, call)),
+      (thrown: unknown) => settle(outcomeOf(thrown, call)),
     );
     return true;
   }
@@ -165,14 +167,15 @@ export class EventHub {
 }
 
 /** Questions and tasks are not results yet. */
-function toOutcome(result: ResultObject, { task: allowed }: Exchange): string {
-  if (fieldOf(result, 'isError') === true) return 'tool_error';
+function toOutcome(result: ResultObject, { isDeclined, exchange: { task: allowed } }: ObservedCall): string {
+  if (fieldOf(result, 'isError') === true) return isDeclined ? DECLINED : 'tool_error';
   if (readSuspended(result)) return 'input_required';
   const task = allowed && fieldOf(result, 'task');
   return isObject(task) && !hasEnded(task as unknown as TaskState) ? 'working' : 'ok';
 }
 
-function outcomeOf(thrown: unknown): string {
+function outcomeOf(thrown: unknown, { isDeclined }: ObservedCall): string {
+  if (isDeclined && thrown instanceof GatewayError && thrown.code === 'NOT_APPROVED') return DECLINED;
   if (thrown instanceof ProtocolError) return `server_error ${thrown.code}`;
   return thrown instanceof GatewayError ? thrown.code : 'INTERNAL';
 }

@@ -31,6 +31,7 @@ export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes 
   unwrapped: JsonObject | undefined;
   spokenTo: SpokenTo | undefined;
   findings: readonly string[] | undefined;
+  isDeclined: boolean;
   ending: Promise<ResultObject> | undefined;
   /** It took long, which was told. */
   isLong = false;
@@ -56,6 +57,7 @@ export class ObservedCall extends LinkedNode<ObservedCall> implements CallNotes 
     this.unwrapped = undefined;
     this.spokenTo = undefined;
     this.findings = undefined;
+    this.isDeclined = false;
     this.ending = undefined;
     this.answeredMs = undefined;
     this.outcome = undefined;

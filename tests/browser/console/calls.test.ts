@@ -104,14 +104,44 @@ describe.skipIf(chromiumPath === undefined)('the calls in the console', () => {
     expect(await violations(tab)).toEqual([]);
   });
 
+  it('a call that a person has refused counts as declined, not as failed', async () => {
+    const served = await startGateway(closing);
+    const tab = await open({ viewport: WIDE });
+    const { page } = tab;
+    await enter(served, tab);
+    const { _meta } = await served.client.callTool('files__write_file', { path: 'a' });
+    await page.getByRole('button', { name: 'No' }).click();
+    await page.getByText('Nothing waits. Calls that need').waitFor();
+    await served.client.callTool('parley_answer', { handle: String(_meta?.['mcp-parley/handle']) });
+    await page.getByRole('link', { name: 'Calls' }).click();
+    const declined = page.getByRole('cell', { name: 'declined' });
+    await until('both calls', async () => ((await declined.count()) === 2 ? true : undefined));
+    expect(await declined.first().locator('.calm').count()).toBe(1);
+    await page.getByText('0 failed').waitFor();
+    await page.getByRole('link', { name: 'files__write_file', exact: true }).click();
+    await page.getByText('Not approved').waitFor();
+    await page.getByText('the user said no').first().waitFor();
+    expect(await violations(tab)).toEqual([]);
+  });
+
   it('the table and a call fit the width of a phone', async () => {
     const served = await behind();
     const tab = await open({ viewport: { width: 390, height: 844 } });
     const { page } = tab;
     await enter(served, tab);
     await page.getByRole('link', { name: 'Calls' }).click();
-    await served.client.callTool('forecast', { city: 'Oslo' });
-    await page.getByRole('link', { name: 'forecast' }).click();
+    for (const city of ['Oslo', 'Lisbon', 'Berlin']) await served.client.callTool('forecast', { city });
+    await served.client.callTool('fail');
+    await page.getByRole('cell', { name: 'tool error' }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(5);
+    expect(
+      await page.evaluate(
+        "(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)(document.querySelector('.tall'))",
+      ),
+    ).toBe(true);
+    expect(await violations(tab)).toEqual([]);
+    await picture(tab, 'console-calls-narrow');
+    await page.getByRole('link', { name: 'forecast' }).first().click();
     await page.getByRole('heading', { name: 'Where the time went' }).waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
     expect(await violations(tab)).toEqual([]);

@@ -49,6 +49,8 @@ export interface Decision {
 /** `{tool}`, `{server}` and `{arguments}` are placeholders. */
 export const DEFAULT_MESSAGE = 'Call {tool} of {server}?\n\n{arguments}';
 
+/** Nothing has failed: a person has decided. */
+const SAID_NO = 'the user said no';
 const MAX_KEPT = 10_000;
 /** The answers by call, for all approving steps; undefined means approved. */
 const calls = new BoundedMap<string, Promise<string | undefined>>(MAX_KEPT);
@@ -168,6 +170,7 @@ export function logDecision(
 ): void {
   const { id, owner: server, client, gatewayLog } = exchange;
   const { way, who, shown, refusal } = decision;
+  if (refusal === SAID_NO && exchange.observed) exchange.observed.isDeclined = true;
   const proof = { ...(who !== undefined && { by: who }), ...(shown !== undefined && { shown }) };
   exchange.audit?.({
     kind: 'approval',
@@ -262,9 +265,9 @@ export async function askPerson(
 /** The reason of a refusal; undefined for a yes. */
 function refusalIn({ action, content }: JsonObject): string | undefined {
   if (action === 'accept' && isObject(content) && content.approve === true) return undefined;
-  if (action === 'accept' && isObject(content) && content.approve === false) return 'the user said no';
+  if (action === 'accept' && isObject(content) && content.approve === false) return SAID_NO;
   if (action === 'accept') return 'the answer says neither yes nor no';
-  return action === 'decline' ? 'the user said no' : 'the question was closed without an answer';
+  return action === 'decline' ? SAID_NO : 'the question was closed without an answer';
 }
 
 const EXPLAINED: ReadonlySet<string> = new Set(['NO_PERSON', 'NO_PAGE', 'TOO_LONG_TO_SHOW']);

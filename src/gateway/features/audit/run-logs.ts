@@ -34,7 +34,17 @@ const POLL_MS = 300;
 const LOG_HEADER = ['TIME', 'WHO', 'SERVER', 'WHAT', 'OUTCOME', 'MS', 'MORE'];
 
 const MAX_CELL = 60;
-const GOOD = new Set(['ok', 'given', 'accepted', 'renewed', 'used', 'input_required', 'working', 'running']);
+const GOOD = new Set([
+  'ok',
+  'given',
+  'accepted',
+  'renewed',
+  'used',
+  'input_required',
+  'working',
+  'running',
+  'declined',
+]);
 
 export async function runLogs(command: LogsCommand, { print, ended }: CommandTools): Promise<number> {
   const tail = new AuditTail(ownAuditFolder());

@@ -4,11 +4,14 @@ import type { CallRow } from '../views.ts';
 import { CallDetail } from './call-detail.tsx';
 import { countOfAll, filter, loadCalls, loadProblem, minutes, shownCalls } from './calls.tsx';
 import { Name, Outcome, toDuration, toTime } from './parts.tsx';
+import { isNarrow } from './screen.tsx';
 import { Plots } from './plots.tsx';
 import { route, setQuery, toHref } from './route.tsx';
 
-const ROW_PX = 38;
+/** As in the stylesheet: on a narrow screen a call takes two lines. */
+const ROW_PX = { wide: 38, narrow: 62 };
 const MORE_ROWS = 8;
+const COLUMNS = ['Time', 'What', 'Server', 'Client', 'Outcome', 'Took'];
 const SLOW = [
   { ms: 0, label: 'Any duration' },
   { ms: 500, label: 'From 500 ms' },
@@ -94,39 +97,38 @@ function Rows({ calls }: { calls: readonly CallRow[] }) {
       current.removeEventListener('scroll', look);
     };
   }, []);
-  const first = Math.max(0, Math.floor(sight.top / ROW_PX) - MORE_ROWS);
-  const last = Math.min(calls.length, Math.ceil((sight.top + sight.height) / ROW_PX) + MORE_ROWS);
+  const rowPx = isNarrow.value ? ROW_PX.narrow : ROW_PX.wide;
+  const first = Math.max(0, Math.floor(sight.top / rowPx) - MORE_ROWS);
+  const last = Math.min(calls.length, Math.ceil((sight.top + sight.height) / rowPx) + MORE_ROWS);
   return (
     <div class="table tall" ref={box} tabIndex={0} role="region" aria-label="Calls" onKeyDown={moveByKey}>
-      <table aria-rowcount={calls.length + 1}>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">What</th>
-            <th scope="col">Server</th>
-            <th scope="col">Client</th>
-            <th scope="col">Outcome</th>
-            <th scope="col" class="number">
-              Took
-            </th>
+      {/* The roles stay where a stylesheet takes them away: on a narrow screen a row is no row of a table. */}
+      <table role="table" class="calls" aria-rowcount={calls.length + 1}>
+        <thead role="rowgroup">
+          <tr role="row" aria-rowindex={1}>
+            {COLUMNS.map((name) => (
+              <th role="columnheader" scope="col" class={name === 'Took' ? 'number' : undefined}>
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
-        <tbody>
-          {first > 0 && <Gap rows={first} />}
+        <tbody role="rowgroup">
+          {first > 0 && <Gap px={first * rowPx} />}
           {calls.slice(first, last).map((call, index) => (
             <Row key={call.id} call={call} index={first + index} />
           ))}
-          {last < calls.length && <Gap rows={calls.length - last} />}
+          {last < calls.length && <Gap px={(calls.length - last) * rowPx} />}
         </tbody>
       </table>
     </div>
   );
 }
 
-function Gap({ rows }: { rows: number }) {
+function Gap({ px }: { px: number }) {
   return (
     <tr class="gap" aria-hidden="true">
-      <td colSpan={6} style={{ height: `${rows * ROW_PX}px` }} />
+      <td colSpan={6} style={{ height: `${px}px` }} />
     </tr>
   );
 }
@@ -135,24 +137,26 @@ function Row({ call, index }: { call: CallRow; index: number }) {
   const { id, at, name, method, server, client, outcome, tone, ms, asked } = call;
   const query = Object.fromEntries(route.value.query);
   return (
-    <tr aria-rowindex={index + 2}>
-      <td>
+    <tr role="row" aria-rowindex={index + 2}>
+      <td role="cell" class="time">
         <time dateTime={new Date(at).toISOString()}>{toTime(at)}</time>
       </td>
-      <th scope="row">
+      <th role="rowheader" scope="row">
         <a href={toHref('calls', { ...query, call: id })} data-row={index}>
           <Name>{name ?? method}</Name>
         </a>
         {asked > 0 && <span class="soft"> asked {asked === 1 ? 'once' : `${asked} times`}</span>}
       </th>
-      <td>{server ?? '–'}</td>
-      <td>
+      <td role="cell">{server ?? '–'}</td>
+      <td role="cell">
         <Name>{client}</Name>
       </td>
-      <td>
+      <td role="cell" class="outcome">
         <Outcome outcome={outcome} tone={tone} />
       </td>
-      <td class="number">{ms === null ? '…' : toDuration(ms)}</td>
+      <td role="cell" class="number">
+        {ms === null ? '…' : toDuration(ms)}
+      </td>
     </tr>
   );
 }

@@ -7,8 +7,8 @@ import type { ObservedCall } from '../../../../kernel/events/observed-call.ts';
 import { CALL_TOOL } from '../../../../kernel/methods.ts';
 import type { CallLeg, CallRow, CallView } from '../views.ts';
 
-/** Outcomes that are neither good nor bad: the call goes on elsewhere, or its client left it. */
-const CALM = new Set(['input_required', 'working', 'CANCELLED']);
+/** Outcomes that are neither good nor bad: the call goes on elsewhere, its client left it, or a person has said no. */
+const CALM = new Set(['input_required', 'working', 'CANCELLED', 'declined']);
 const NONE: readonly never[] = [];
 /** Two bytes for each character, and the object around it. */
 const LEG_BYTES = 200;

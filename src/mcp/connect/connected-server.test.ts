@@ -50,7 +50,6 @@ describe('a session that the server has forgotten', () => {
     const { link, connected } = await open(server.respond);
     server.forget();
     expect(await connected.call({ method: 'tools/call', params: { name: 'a' } })).toMatchObject({ session: 2 });
-    expect(link.forgotten).toBe(1);
     expect(link.methods.slice(2)).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call']);
   });
 
@@ -73,6 +72,21 @@ describe('a session that the server has forgotten', () => {
     const calls = Array.from({ length: 20 }, () => connected.call({ method: 'tools/call' }));
     for (const result of await Promise.all(calls)) expect(result).toMatchObject({ session: 2 });
     expect(link.methods.filter((method) => method === 'initialize')).toHaveLength(2);
+  });
+
+  test('a call that comes while a new session is opened waits for it', async () => {
+    const server = forgetful();
+    let meanwhile: Promise<unknown> | undefined;
+    const { link, connected } = await open((request, of) => {
+      if (request.method === 'initialize' && server.state.given > 0)
+        meanwhile = Promise.resolve().then(() => connected.call({ method: 'tools/call', params: { name: 'b' } }));
+      return server.respond(request, of);
+    });
+    server.forget();
+    expect(await connected.call({ method: 'tools/call', params: { name: 'a' } })).toMatchObject({ session: 2 });
+    expect(await meanwhile).toMatchObject({ session: 2, params: { name: 'b' } });
+    const after = link.methods.slice(2);
+    expect(after).toEqual(['tools/call', 'initialize', 'notifications/initialized', 'tools/call', 'tools/call']);
   });
 
   test('the new session gets the old log level and subscriptions', async () => {

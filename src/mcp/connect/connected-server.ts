@@ -196,7 +196,9 @@ export class ConnectedServer {
 
   /** The same without parsing: for callers that only pass the result on. */
   callRaw(call: OutgoingCall): Promise<ResultObject> {
-    return this.#negotiated.speaker.call(call, this.#remedy);
+    const send = (): Promise<ResultObject> => this.#negotiated.speaker.call(call, this.#remedy);
+    // In the session before it would be refused. If none can be opened, it hears the same as the call that found it lost.
+    return this.#healing ? this.#healing.then(send, send) : send();
   }
 
   notify(method: string, params?: JsonObject, sender?: Sender): Promise<void> {
@@ -289,7 +291,8 @@ export class ConnectedServer {
 
   /** For what is not a call. */
   #healed<T>(work: (speaker: ServerDialect) => Promise<T>): Promise<T> {
-    const done = work(this.#negotiated.speaker);
+    const start = (): Promise<T> => work(this.#negotiated.speaker);
+    const done = this.#healing ? this.#healing.then(start, start) : start();
     const remedy = this.#remedy;
     if (!remedy) return done;
     const call = {

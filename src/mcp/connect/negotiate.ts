@@ -58,8 +58,7 @@ export async function negotiateConnection(route: Route, options: NegotiateOption
 }
 
 /** Repeats the handshake on a link whose session the server has forgotten. */
-export async function reinitialize(opened: OpenedLink, options: NegotiateOptions): Promise<ServerDialect> {
-  opened.link.forgetSession?.();
+export function reinitialize(opened: OpenedLink, options: NegotiateOptions): Promise<ServerDialect> {
   return handshake(opened, options);
 }
 

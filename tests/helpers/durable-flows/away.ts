@@ -9,9 +9,7 @@ export function isAway(thrown: unknown): boolean {
   return (
     /^(UPSTREAM_|STREAM_|ECONN)/.test(String(code)) ||
     // A session ends with its process; the requests of its client then belong to none.
-    /^(Parley stopped while|Unknown task|Session not found|Invalid Request$)|fetch failed|terminated|other side closed/.test(
-      message,
-    ) ||
+    /^(Parley stopped while|Unknown task|Session not found)|fetch failed|terminated|other side closed/.test(message) ||
     [...GONE, PAGE_GONE].some((gone) => message.startsWith(gone))
   );
 }

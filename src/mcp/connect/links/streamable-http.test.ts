@@ -69,16 +69,22 @@ test('the session id of the server goes with every later request, and is ended b
   ]);
 });
 
-test('a session that the server has forgotten is a refusal, and is not named again', async () => {
-  await using peer = await open(({ message, headers }, response) => {
-    if (headers['mcp-session-id'] === undefined)
-      json(response, { jsonrpc: '2.0', id: message.id, result: {} }, 200, { 'mcp-session-id': 's1' });
+test('a session that the server has forgotten is a refusal, and is named until there is a new one, but not to open it', async () => {
+  await using peer = await open(({ message }, response) => {
+    const opened = { 'mcp-session-id': `s${message.id}` };
+    if (message.method === 'initialize') json(response, { jsonrpc: '2.0', id: message.id, result: {} }, 200, opened);
     else json(response, { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } }, 404);
   });
-  await peer.link.send(call('initialize'));
-  await expect(peer.link.send(call('echo'))).rejects.toMatchObject({ status: 404, body: { error: { code: -32001 } } });
+  await peer.link.send(call('initialize', {}, 1));
+  const lost = { status: 404, body: { error: { code: -32001 } } };
+  await expect(peer.link.send(call('echo'))).rejects.toMatchObject(lost);
+  await expect(peer.link.send(call('echo', {}, 'late'))).rejects.toMatchObject(lost);
   await peer.link.send(call('initialize', {}, 2));
-  expect(peer.server.seen[2]!.headers).not.toHaveProperty('mcp-session-id');
+  await expect(peer.link.send(call('echo', {}, 'last'))).rejects.toMatchObject(lost);
+  const sessions = peer.server.seen.map(({ headers }) => headers['mcp-session-id']);
+  expect(sessions).toEqual([undefined, 's1', 's1', undefined, 's2']);
+  await peer.link.close();
+  expect(peer.server.seen.filter(({ method }) => method === 'DELETE')).toEqual([]);
 });
 
 test('an HTTP error is a refusal with its body and Retry-After, and delivers nothing', async () => {

@@ -2,11 +2,12 @@
 // stream. Invariants:
 // 1. A request whose POST was accepted gets one answer: from the server, or an error made here (-32603) if its stream was lost
 //    and could not be resumed. Aborted requests, and those open at `close`, get none.
-// 2. The server's session id goes with every later request, until the server drops the session. A late answer to a request of an earlier session
-//    does not bring that session back.
+// 2. The server's session id goes with every later request but one that opens a new session, also when the server has dropped it: a request that names
+//    no session would be refused for another reason than the true one. A late answer to a request of an earlier session does not bring it back.
 // 3. Nothing outlives `close`: no socket, no timer, no listener on a caller's signal.
 import { isRequest } from '../../../kernel/message.ts';
-import type { Message, RequestId } from '../../../kernel/message.ts';
+import type { Message, RequestId, RequestMessage } from '../../../kernel/message.ts';
+import { INITIALIZE } from '../../../kernel/methods.ts';
 import type { Abortable } from '../../../kernel/base/cancellation.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { Log } from '../../../kernel/base/log.ts';
@@ -49,6 +50,7 @@ interface PostedMessage {
   headers: Record<string, string>;
   /** The session in which it was sent. */
   session: string | undefined;
+  opensSession: boolean;
   request: OpenRequest;
 }
 
@@ -60,6 +62,8 @@ class HttpLink implements Link {
   readonly #http: HttpClient;
   readonly #inbox: Inbox;
   #session: string | undefined;
+  /** The session that the server no longer knows. */
+  #lost: string | undefined;
   #isListening = false;
   #closed: Promise<void> | undefined;
 
@@ -88,7 +92,9 @@ class HttpLink implements Link {
       return Promise.reject(error);
     }
     const id = isRequest(message) ? message.id : undefined;
-    const posted: PostedMessage = { id, headers, session: this.#session, request: this.#http.enter(signal) };
+    const opensSession = id !== undefined && (message as RequestMessage).method === INITIALIZE;
+    const session = opensSession ? undefined : this.#session;
+    const posted: PostedMessage = { id, headers, session, opensSession, request: this.#http.enter(signal) };
     return this.#post(body, posted).then(
       (response) => this.#onResponse(response, posted),
       (thrown) => {
@@ -117,8 +123,8 @@ class HttpLink implements Link {
     return this.#closed;
   }
 
-  #post(body: string, { headers: extra, request }: PostedMessage): Promise<UpstreamResponse> {
-    const headers = Object.assign({}, this.#headers(extra), POSTED);
+  #post(body: string, { headers: extra, session, request }: PostedMessage): Promise<UpstreamResponse> {
+    const headers = Object.assign({}, inSession(session, extra), POSTED);
     return this.#http.request({ method: 'POST', body, signal: request.signal, headers });
   }
 
@@ -126,7 +132,7 @@ class HttpLink implements Link {
     if (response.statusCode >= 300) return this.#refused(response, posted);
     const given = response.headers['mcp-session-id'];
     const isNew = typeof given === 'string' && given !== '' && given !== posted.session;
-    if (isNew && posted.session === this.#session) this.#session = given;
+    if (isNew && (posted.opensSession || posted.session === this.#session)) this.#session = given;
     const type = isSilent(response) ? undefined : mediaType(response);
     if (type !== undefined && isAnswerType(type)) this.#read(response.body, type, posted);
     else if (posted.id !== undefined) throw this.#oddAnswer(response, type, posted);
@@ -134,8 +140,7 @@ class HttpLink implements Link {
   }
 
   async #refused(response: UpstreamResponse, { session, request }: PostedMessage): Promise<never> {
-    // The session is lost; a later initialize must not name it.
-    if (response.statusCode === 404 && session === this.#session) this.#session = undefined;
+    if (response.statusCode === 404) this.#lost = session;
     const refusal = await toRefusal(response);
     request.leave();
     throw refusal;
@@ -230,25 +235,21 @@ class HttpLink implements Link {
   #get(lastEventId: string, extra: Record<string, string>, signal: Abortable): Promise<ResponseBody> {
     // Header values are bytes: the id is sent back in the same UTF-8.
     const id = Buffer.from(lastEventId).toString('latin1');
-    const headers = { ...this.#headers(extra), ...(id === '' ? {} : { 'last-event-id': id }) };
+    const headers = { ...inSession(this.#session, extra), ...(id === '' ? {} : { 'last-event-id': id }) };
     return openEventStream(this.#http, { headers, signal });
-  }
-
-  #headers(extra: Record<string, string>): Record<string, string> {
-    return this.#session === undefined ? extra : Object.assign({ 'mcp-session-id': this.#session }, extra);
   }
 
   async #close(): Promise<void> {
     this.#inbox.close('closed');
     this.#http.abortAll(this.#closedError());
-    if (this.#session !== undefined) await this.#endSession();
+    if (this.#session !== undefined && this.#session !== this.#lost) await this.#endSession();
     await this.#http.destroy();
   }
 
   async #endSession(): Promise<void> {
     try {
       const signal = AbortSignal.timeout(DELETE_MS);
-      const response = await this.#http.request({ method: 'DELETE', headers: this.#headers({}), signal });
+      const response = await this.#http.request({ method: 'DELETE', headers: inSession(this.#session, {}), signal });
       await discardBody(response.body);
     } catch (error) {
       this.#options.log?.debug({ link: this.name, error }, 'upstream.session.not-ended');
@@ -275,4 +276,8 @@ function isAnswerType(type: string): boolean {
 
 function isAnswerTo(id: RequestId | undefined, message: Message): boolean {
   return !('method' in message) && message.id === id;
+}
+
+function inSession(session: string | undefined, headers: Record<string, string>): Record<string, string> {
+  return session === undefined ? headers : Object.assign({ 'mcp-session-id': session }, headers);
 }

@@ -6,6 +6,8 @@ import { readConfig } from './read/load-config.ts';
 import { CONFIG } from './check/schema.ts';
 import type { Shape } from '../kernel/config/shape.ts';
 
+/** Says that a key is the same as another one. */
+const ALIAS = /^The same as ("\w+"(?: of "\w+")?(?:, in seconds)?)(?:, as [\w ]+ writes? it)?\.$/;
 const PAGE = fileURLToPath(new URL('../../docs/config.md', import.meta.url));
 
 describe('docs/config.md', () => {
@@ -70,10 +72,22 @@ function firstOf(shape: Shape): Shape {
 }
 
 function table(shape: Shape): string {
-  const rows = Object.entries(keysOf(shape))
-    .filter(([, { kind }]) => kind !== 'foreign')
+  const keys = Object.entries(keysOf(shape)).filter(([, { kind }]) => kind !== 'foreign');
+  const rows = keys
+    .filter(([, { about }]) => !ALIAS.test(about))
     .map(([key, inner]) => `| \`${key}\` | ${typeOf(inner)} | ${inner.about.replaceAll('|', '\\|')} |`);
-  return ['| key | is | meaning |', '|---|---|---|', ...rows].join('\n');
+  return ['| key | is | meaning |', '|---|---|---|', ...rows, ...aliases(keys)].join('\n');
+}
+
+/** One row for all keys that are another program's spelling of one above. */
+function aliases(keys: [string, Shape][]): string[] {
+  const spellings = new Map<string, string[]>();
+  for (const [key, { about }] of keys) {
+    const wanted = ALIAS.exec(about)?.[1];
+    if (wanted !== undefined) spellings.set(wanted, [...(spellings.get(wanted) ?? []), `\`${key}\``]);
+  }
+  const all = [...spellings].map(([wanted, names]) => `${names.join(', ')} for ${wanted}`);
+  return all.length === 0 ? [] : [`| spellings of other programs | | ${all.join('; ')} |`];
 }
 
 function typeOf(shape: Shape): string {

@@ -12,6 +12,7 @@ import { version as ownVersion } from '../kernel/version.ts';
 import { createLogin } from '../mcp/listen/login.ts';
 import { LiveLogin } from '../mcp/listen/live-login.ts';
 import type { AuthOptions } from '../mcp/listen/auth/auth-options.ts';
+import { LoginMemory } from '../mcp/listen/auth/login-memory.ts';
 import type { Login } from '../mcp/listen/login.ts';
 import { loadFrontPages } from '../people/load-front-pages.ts';
 import { joinCluster } from './features/cluster/cluster.ts';
@@ -39,8 +40,10 @@ export function toLogin(
   { base, events }: { base: () => Promise<string | undefined>; events: EventHub },
 ): LiveLogin | undefined {
   const { log, clock, sealer, state, identify, publicUrl } = options;
-  const around = { log, clock, events, state, loadFrontPages, visitors: { sealer, base } };
+  if (!options.auth) return undefined;
+  const memory = new LoginMemory({ clock, state });
+  const around = { log, clock, events, state, memory, loadFrontPages, visitors: { sealer, base } };
   const create = (auth: AuthOptions): Login =>
     createLogin({ auth, identify, publicUrl }, { ...around, neededScopes: neededScopesOf(auth.toolScopes) });
-  return options.auth && new LiveLogin(options.auth, create);
+  return new LiveLogin(options.auth, create);
 }

@@ -1,6 +1,7 @@
 // A login whose `auth` can be replaced while clients are connected. Every request is judged by the `auth` of that moment: a session goes on whose
 // caller is still let in as the same principal, and is refused from its next request on otherwise. Streams and connections stay open for those whose
-// key or issuer is still there, unchanged; all others end.
+// key, token or issuer is still there, unchanged; all others end.
+import type { Validity } from '../../kernel/exchange.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { PageLogin } from '../../kernel/login-pages.ts';
 import type { AuthOptions } from './auth/auth-options.ts';
@@ -58,6 +59,10 @@ export class LiveLogin implements Login {
 
   get isNameless(): boolean {
     return this.#current.isNameless;
+  }
+
+  get namelessValidity(): Validity | undefined {
+    return this.#current.namelessValidity;
   }
 
   get needsUrl(): boolean {

@@ -1,5 +1,5 @@
 // The login that `auth` describes. What it needs is loaded with the first request. A program's own `identify` does not pass through here.
-import type { Identity } from '../../kernel/exchange.ts';
+import type { Identity, Validity } from '../../kernel/exchange.ts';
 import type { PageLogin } from '../../kernel/login-pages.ts';
 import type { Message } from '../../kernel/message.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
@@ -13,7 +13,8 @@ import type { TokenGate } from './auth/token-gate.ts';
 import { answerThrown } from './http/refusals.ts';
 import { isLoopback } from './guard.ts';
 import type { Identify, IdentifyRequest } from './identify.ts';
-import type { LoginContext } from './auth/login-context.ts';
+import type { CompleteContext, LoginContext } from './auth/login-context.ts';
+import { LoginMemory } from './auth/login-memory.ts';
 
 export interface Login {
   readonly identify: Identify;
@@ -23,6 +24,8 @@ export interface Login {
   readonly adminScope: string;
   /** Callers without a name may see them, too: they have the token of the user who runs the gateway. */
   readonly isNameless: boolean;
+  /** How long callers without a name may have something open. Ask for it before they are let in, since a change of `auth` may come in between. */
+  readonly namelessValidity: Validity | undefined;
   /** Throws INSUFFICIENT_SCOPE for a call that needs more than the caller may do. */
   checkCall?(message: Message, identity: Identity, resource: string | undefined): void;
   /** Tokens are for URLs, so the public one must be known. */
@@ -54,9 +57,10 @@ interface LoginSource {
   publicUrl?: string | undefined;
 }
 
-export function createLogin({ auth, identify, publicUrl }: LoginSource, context: LoginContext): Login {
+export function createLogin({ auth, identify, publicUrl }: LoginSource, around: LoginContext): Login {
   if (identify) throw new GatewayError('BAD_OPTION', { option: 'auth', reason: 'give either `auth` or `identify`' });
   checkIssuers(auth, publicUrl);
+  const context = { ...around, memory: around.memory ?? new LoginMemory(around) };
   const hasIssuers = (auth.issuers?.length ?? 0) > 0 || auth.front !== undefined;
   const isNameless = auth.token !== undefined;
   let made: Authenticator | TokenGate | undefined;
@@ -73,6 +77,7 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, context:
       isNameless || request.headers.authorization === undefined ? undefined : asking(request),
     adminScope: auth.adminScope ?? DEFAULT_ADMIN_SCOPE,
     isNameless,
+    namelessValidity: isNameless ? { watch: (end) => (made as TokenGate).validity.watch(end) } : undefined,
     checkCall: (message, identity, resource) => made?.checkCall(message, identity, resource),
     needsUrl: hasIssuers,
     openPage(asked) {
@@ -114,7 +119,7 @@ export function requireUrl(
 }
 
 /** What checks callers, once it can. */
-async function loadChecks(auth: AuthOptions, context: LoginContext): Promise<Authenticator | TokenGate> {
+async function loadChecks(auth: AuthOptions, context: CompleteContext): Promise<Authenticator | TokenGate> {
   const made =
     auth.token === undefined
       ? new (await import('./auth/authenticator.ts')).Authenticator(auth, context)
@@ -129,9 +134,9 @@ async function handOver(loading: Promise<Authenticator | TokenGate>, next: Login
   checks?.handOver(await next.checks().catch(() => undefined));
 }
 
-function pageLoginFor(auth: AuthOptions, publicUrl: string | undefined, context: LoginContext) {
-  const { clock, log, events, state, visitors, loadFrontPages: pages } = context;
-  return visitors && pages && createPageLogin(auth, publicUrl, { clock, log, events, state, pages, ...visitors });
+function pageLoginFor(auth: AuthOptions, publicUrl: string | undefined, context: CompleteContext) {
+  const { clock, log, events, memory, visitors, loadFrontPages: pages } = context;
+  return visitors && pages && createPageLogin(auth, publicUrl, { clock, log, events, memory, pages, ...visitors });
 }
 
 const SECRET_HEADERS = ['authorization', 'proxy-authorization', 'cookie', 'dpop'];

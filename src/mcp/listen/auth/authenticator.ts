@@ -11,15 +11,13 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import { networkOf } from '../../../kernel/net/network.ts';
 import type { HttpResponse } from '../../../kernel/base/http.ts';
 import { LOGIN_TRIES } from '../../../kernel/base/limits.ts';
-import { readRate } from '../../../kernel/base/rate.ts';
 import type { IdentifyRequest } from '../identify.ts';
-import type { LoginContext } from './login-context.ts';
+import type { CompleteContext } from './login-context.ts';
 import { ApiKeys } from './api-keys.ts';
 import { DEFAULT_ADMIN_SCOPE } from './auth-options.ts';
 import type { AuthOptions } from './auth-options.ts';
 import { readCredential, insufficientScope, unauthorized } from './credentials.ts';
 import type { Credential, ChallengeParts } from './credentials.ts';
-import { FailedTries } from '../../../kernel/state/failed-tries.ts';
 import { MemoryState } from '../../../kernel/state/memory-state.ts';
 import type { InvalidProof, ProofChecker } from './dpop.ts';
 import type { Front } from './front/front.ts';
@@ -46,7 +44,7 @@ interface Refused {
 
 export class Authenticator {
   readonly #auth: AuthOptions;
-  readonly #context: LoginContext;
+  readonly #context: CompleteContext;
   readonly #keys: ApiKeys;
   readonly #tokens: TokenVerifier | undefined;
   #proofs: Promise<ProofChecker> | undefined;
@@ -56,15 +54,13 @@ export class Authenticator {
   readonly #known = new WeakSet<Identity>();
   readonly #callers = new BoundedMap<string, true>(MAX_CALLERS);
   /** Bad tokens of an address. After too many, only tokens that can be verified with the keys at hand are checked. */
-  readonly #tries: FailedTries;
   /** What every caller needs. */
   readonly #scopes: readonly string[];
 
-  constructor(auth: AuthOptions, context: LoginContext) {
+  constructor(auth: AuthOptions, context: CompleteContext) {
     const { keys, keyFile, issuers = [], scopes = [] } = auth;
     const { clock, log } = context;
     this.#auth = auth;
-    this.#tries = new FailedTries({ rate: readRate(LOGIN_TRIES)!, name: 'bad tokens', clock, state: context.state });
     this.#context = context;
     this.#scopes = scopes;
     this.#keys = new ApiKeys({ keys, keyFile, clock, log, state: context.state });
@@ -117,7 +113,7 @@ export class Authenticator {
       await checker.check(toProven(request, credential.token, token.jkt));
       return this.#allow(token.identity, request);
     } catch (error) {
-      if (error instanceof InvalidToken) this.#tries.count(networkOf(request.remoteAddress ?? ''));
+      if (error instanceof InvalidToken) this.#context.memory.badTokens.count(networkOf(request.remoteAddress ?? ''));
       throw this.#toRefusal(error, { credential, resource, nonce: checker?.nonce });
     }
   }
@@ -129,7 +125,7 @@ export class Authenticator {
 
   /** API keys, known tokens, and tokens whose signature can be checked here are accepted nevertheless. */
   #checkTries({ remoteAddress = '' }: IdentifyRequest): void {
-    const retryAfterMs = this.#tries.waitMs(networkOf(remoteAddress));
+    const retryAfterMs = this.#context.memory.badTokens.waitMs(networkOf(remoteAddress));
     if (retryAfterMs === 0) return;
     throw new GatewayError('RATE_LIMITED', {
       what: 'an address',

@@ -1,8 +1,11 @@
 // What callers have open while `auth` changes: it goes on for those who are still let in by the same key or issuer, and ends for all others.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openStream } from '../../../../tests/helpers/http-wire.ts';
+import { openStream, send } from '../../../../tests/helpers/http-wire.ts';
 import { socketWire } from '../../../../tests/helpers/line-wire.ts';
-import { openSession } from '../../../../tests/helpers/mcp-http.ts';
+import { modern, openSession } from '../../../../tests/helpers/mcp-http.ts';
 import { until } from '../../../../tests/helpers/until.ts';
 import { createServer } from '../../../sdk/server/create-server.ts';
 import { createLog } from '../../../kernel/base/log.ts';
@@ -85,6 +88,40 @@ describe('when `auth` changes', () => {
     await until('what ann has opened to end', ann.isOver);
     const again = await open(run, keyOf('ann'));
     expect(await again.call()).toMatchObject({ result: { content: [{ text: 'hi' }] } });
+  });
+
+  it('what the token of everybody has opened ends with that token, and goes on where only other things change', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-token-'));
+    closing.push(() => rmSync(folder, { recursive: true }));
+    const run = await serving({ token: keyOf('all') });
+    const nameless = await open(run, keyOf('all'));
+    run.gateway.update({ auth: { token: keyOf('all'), keyFile: join(folder, 'api-keys.json') } });
+    expect(await nameless.call()).toMatchObject({ result: { content: [{ text: 'hi' }] } });
+    expect(nameless.isOpen()).toBe(true);
+    run.gateway.update({ auth: { token: keyOf('others') } });
+    await until('what the former token has opened to end', nameless.isOver);
+    expect(await nameless.status()).toBe(401);
+    const others = await open(run, keyOf('others'));
+    run.gateway.update({ auth: { token: keyOf('all') } });
+    await until('what the second token has opened to end', others.isOver);
+    expect(await (await open(run, keyOf('all'))).call()).toMatchObject({ result: { content: [{ text: 'hi' }] } });
+  });
+
+  it('an address whose bad tokens were too many waits on', async () => {
+    const issuer = await createTestIssuer();
+    closing.push(() => issuer.close());
+    const run = await serving({ issuers: [issuer.url] });
+    const status = async (n: number) => {
+      const headers = { authorization: `Bearer bad-${n}` };
+      return (
+        await send(run.url, { ...modern('tools/list'), headers: { ...modern('tools/list').headers, ...headers } })
+      ).status;
+    };
+    let tries = 0;
+    while (tries < 200 && (await status(tries)) === 401) tries++;
+    expect(await status(tries)).toBe(429);
+    run.gateway.update({ auth: { issuers: [issuer.url], keys: [key('carl')] } });
+    expect(await status(tries)).toBe(429);
   });
 
   it('a change that is refused ends nothing', async () => {

@@ -6,6 +6,7 @@ import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import { createSealer } from '../../../kernel/crypto/seal.ts';
 import { MemoryState } from '../../../kernel/state/memory-state.ts';
 import type { State } from '../../../kernel/state/state.ts';
+import { LoginMemory } from './login-memory.ts';
 import { createPageLogin } from './page-login.ts';
 
 const PUBLIC = 'https://gw.example.test';
@@ -14,7 +15,12 @@ const ISSUER = 'https://login.example.test';
 const sealer = createSealer(['a key that all gateways have']);
 
 function pageLogin(state: State) {
-  const context = { clock: systemClock, log: createLog({ level: 'silent' }), sealer, state };
+  const context = {
+    clock: systemClock,
+    log: createLog({ level: 'silent' }),
+    sealer,
+    memory: new LoginMemory({ clock: systemClock, state }),
+  };
   const never = (): never => {
     throw new Error('no page is shown');
   };

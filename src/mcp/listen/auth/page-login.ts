@@ -1,13 +1,12 @@
 // Lets people log in at the pages of the gateway, at the issuer that also names them as callers.
-// 1. Nothing is kept here but the logins that were ended: what a login needs when it comes back is sealed into a cookie of the browser that
-//    began it.
+// 1. Nothing is kept but the logins that were ended, in the memory of the gateway: what a login needs when it comes back is sealed into a cookie
+//    of the browser that began it.
 // 2. It leads only to one of our pages, which was sealed with it.
 // 3. There is one place to log in: of two issuers, one could have the code of the other sent to itself.
 // 4. A cookie counts if there is one of its name: other hosts and ports can add theirs. On https they cannot (`__Host-`).
 // 5. A person who is logged in is a principal as callers are, and may do at a page what that caller may, for some hours.
 import type { EventHub } from '../../../kernel/events/event-hub.ts';
 import type { LoadFrontPages, PageLogin, PageLoginVisit } from '../../../kernel/login-pages.ts';
-import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../kernel/crypto/seal.ts';
@@ -15,14 +14,11 @@ import { GatewayError } from '../../../kernel/base/errors.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
 import { networkOf } from '../../../kernel/net/network.ts';
 import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
-import { LOGIN_TRIES, MAX_LOGGED_OUT } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { cookiesNamed, toSetCookie } from '../../../kernel/net/browser-request.ts';
-import { readRate } from '../../../kernel/base/rate.ts';
-import { FailedTries } from '../../../kernel/state/failed-tries.ts';
-import type { State } from '../../../kernel/state/state.ts';
 import { FRONT_PATH } from './auth-options.ts';
 import type { AuthOptions, FrontOptions } from './auth-options.ts';
+import type { LoginMemory } from './login-memory.ts';
 import type { PersonAttempt, PersonClaims, PersonLogin } from './front/person-login.ts';
 
 interface PageLoginContext {
@@ -30,8 +26,7 @@ interface PageLoginContext {
   log: Log;
   events?: EventHub | undefined;
   sealer: Sealer;
-  /** What gateways share; undefined: nothing. */
-  state?: State | undefined;
+  memory: LoginMemory;
   pages: LoadFrontPages;
   /** The URL of the pages; undefined if browsers cannot reach them. */
   base: () => Promise<string | undefined>;
@@ -90,9 +85,6 @@ class OpenIdPageLogin implements PageLogin {
   /** Cookies of gateways on one host have several names, and count at one of them. */
   readonly #self: string;
   readonly #isSecure: boolean;
-  readonly #tries: FailedTries;
-  /** Cookies that count no more. */
-  readonly #loggedOut: EndedCookies;
   #person: Promise<PersonLogin> | undefined;
 
   constructor(place: LoginPlace, publicUrl: string | undefined, context: PageLoginContext) {
@@ -100,9 +92,6 @@ class OpenIdPageLogin implements PageLogin {
     this.#context = context;
     this.#self = JSON.stringify([publicUrl, place.options.issuer, place.options.clientId]);
     this.#isSecure = publicUrl?.startsWith('https:') === true;
-    const { clock, state } = context;
-    this.#tries = new FailedTries({ rate: readRate(LOGIN_TRIES)!, name: 'logins at pages', clock, state });
-    this.#loggedOut = new EndedCookies(state);
   }
 
   hostFor(principal: string | undefined): string | undefined {
@@ -113,7 +102,7 @@ class OpenIdPageLogin implements PageLogin {
   async visitorOf(request: HttpRequest): Promise<string | undefined> {
     const sent = this.#cookieOf(request, 'visitor');
     const visitor = sent === undefined ? undefined : (this.#open(sent, 'visitor') as Visitor | undefined);
-    return visitor && !(await this.#loggedOut.has(sent!)) ? visitor.principal : undefined;
+    return visitor && !(await this.#context.memory.endedCookies.has(sent!)) ? visitor.principal : undefined;
   }
 
   async begin({ request, response, back }: PageLoginVisit): Promise<void> {
@@ -133,7 +122,7 @@ class OpenIdPageLogin implements PageLogin {
   async logOut({ request, response }: Pick<PageLoginVisit, 'request' | 'response'>): Promise<void> {
     const principal = await this.visitorOf(request);
     if (principal === undefined) return;
-    await this.#loggedOut.add(this.#cookieOf(request, 'visitor')!);
+    await this.#context.memory.endedCookies.add(this.#cookieOf(request, 'visitor')!, VISITOR_S * 1000);
     await this.#setCookie(response, 'visitor', undefined);
     this.#context.events?.prove({ kind: 'login', principal, outcome: 'ended', details: { way: 'page' } });
   }
@@ -160,11 +149,12 @@ class OpenIdPageLogin implements PageLogin {
   /** Each bad code costs a request to the issuer, so an address may try only a few. */
   async #finish(request: HttpRequest, visit: SealedVisit): Promise<PersonClaims> {
     const network = networkOf(addressOf(request) ?? '');
-    if (this.#tries.waitMs(network) > 0) throw new Error('too many logins of this address have failed');
+    const { pageLogins } = this.#context.memory;
+    if (pageLogins.waitMs(network) > 0) throw new Error('too many logins of this address have failed');
     try {
       return await (await this.#loadPerson()).finish(queryOf(request), visit);
     } catch (error) {
-      this.#tries.count(network);
+      pageLogins.count(network);
       throw error;
     }
   }
@@ -232,28 +222,6 @@ class OpenIdPageLogin implements PageLogin {
       events?.prove({ kind: 'refusal', principal: person, outcome: 'PERSON_REFUSED', details: { reason } });
       (await pages()).refused(response);
     }
-  }
-}
-
-const ENDED = 'logged-out';
-
-/** Cookies that count no more, here or at all gateways that share a state. If that cannot be known, it rejects. */
-class EndedCookies {
-  readonly #state: State | undefined;
-  readonly #own = new BoundedMap<string, true>(MAX_LOGGED_OUT);
-
-  constructor(state: State | undefined) {
-    this.#state = state?.isShared ? state : undefined;
-  }
-
-  async has(cookie: string): Promise<boolean> {
-    if (this.#own.peek(cookie)) return true;
-    return this.#state !== undefined && (await this.#state.get(ENDED, sha256(cookie, 'hex'))) !== undefined;
-  }
-
-  async add(cookie: string): Promise<void> {
-    this.#own.set(cookie, true);
-    await this.#state?.put(ENDED, sha256(cookie, 'hex'), '', { version: 0, ttlMs: VISITOR_S * 1000 });
   }
 }
 

@@ -11,6 +11,7 @@ import type { HttpSession } from '../session/http-session.ts';
 import type { HttpSessions } from '../session/http-sessions.ts';
 import { searchSession } from './search-session.ts';
 import type { SessionTable } from '../session/session-table.ts';
+import { validityOf } from '../http/http-visit.ts';
 import type { HttpVisit } from '../http/http-visit.ts';
 import { requestIdIn } from '../http/http-post.ts';
 import type { AcceptedTypes } from '../http/http-post.ts';
@@ -120,7 +121,7 @@ export class SessionReach {
       this.#parts.all.lose(id);
     }
     const isSafe = body === undefined;
-    if (body !== undefined && visit.identity?.validity) this.#endWhenInvalid(visit, this.#parts.parse(body));
+    if (body !== undefined && validityOf(visit)) this.#endWhenInvalid(visit, this.#parts.parse(body));
     const forward = (node: string): Promise<ForwardOutcome> => nodes.forward(node, toForward(visit, body));
     const found = await searchSession({ ...this.#searchOf(nodes, id, visit), isSafe, forward });
     if (found.kind !== 'misdirected') return found.kind;
@@ -160,9 +161,9 @@ export class SessionReach {
   }
 
   /** The other node cannot watch the key or token, which this one has checked. */
-  #endWhenInvalid({ identity, response }: HttpVisit, incoming: ParsedInput): void {
+  #endWhenInvalid(visit: HttpVisit, incoming: ParsedInput): void {
     if (incoming.kind === 'message' && isEndless(incoming.message))
-      endWhenInvalid(this.#parts.context, identity, response);
+      endWhenInvalid(this.#parts.context, validityOf(visit), visit.response);
   }
 
   /** The node was lost that had the request: what may be repeated is, once. */

@@ -44,7 +44,8 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   const mount = readMount(options.path);
   const guard = createEndpointGuard(options);
   const routes = createRoutes(context, options, mount);
-  const { login, openPage, placeOf, identify } = createEntrance(options, mount);
+  const entrance = createEntrance(options, mount);
+  const { login, openPage, placeOf, identify } = entrance;
   const upgraded = new UpgradedConnections(context);
 
   const handle: HttpEndpoint['handle'] = (request, response, next) => {
@@ -58,7 +59,7 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
       const open = path === '/mcp' ? undefined : openPage(request, path);
       if (open) return routes.openPage(open, { request, response, principal: undefined });
       const place = login && placeOf(request, path);
-      const access = login && { login, resource: place?.resource };
+      const access = login && { login, resource: place?.resource, nameless: login.namelessValidity };
       const caller = identify?.(request, { transport: 'http', ...place });
       if (caller instanceof Promise) routes.enterLater(path, { request, response, access, caller });
       else routes.enter(path, { request, response, access, principal: caller?.principal, identity: caller });
@@ -70,27 +71,43 @@ export function createHttpEndpoint(shared: ServeContext, options: EndpointSetup 
   return {
     handle,
     fetch: toFetch(handle),
-    upgrade(request: UpgradeRequest, socket, head) {
-      socket.on('error', () => {}); // an error before the new transport takes over must not end the process
-      const fail = (thrown: unknown): void => refuseUpgradeFor(context, { request, socket }, thrown);
-      try {
-        guard.check(request);
-        const to = findUpgrade('path', mount.localPathOf(request));
-        if (!to) return refuseUpgrade(socket, '404 Not Found');
-        const go = (caller: Caller): void =>
-          runUnlessLoop(context, request, () => void upgraded.upgrade(to, request, socket, head, caller).catch(fail));
-        const caller = identify?.(request, { transport: to.transport, ...(login && placeOf(request, to.path)) });
-        if (caller instanceof Promise) caller.then(go).catch(fail);
-        else go(caller);
-      } catch (thrown) {
-        fail(thrown);
-      }
-    },
+    upgrade: createUpgrade({ context, guard, mount, upgraded, entrance }),
     ...endsOf(context, routes, upgraded),
   };
 }
 
-interface HopPlace extends Pick<ReturnType<typeof createEntrance>, 'openPage' | 'login'> {
+interface UpgradeParts {
+  context: ServeContext;
+  guard: EndpointGuard;
+  mount: Mount;
+  upgraded: UpgradedConnections;
+  entrance: Entrance;
+}
+
+function createUpgrade({ context, guard, mount, upgraded, entrance }: UpgradeParts): HttpEndpoint['upgrade'] {
+  const { login, placeOf, identify } = entrance;
+  return (request: UpgradeRequest, socket, head) => {
+    socket.on('error', () => {}); // an error before the new transport takes over must not end the process
+    const fail = (thrown: unknown): void => refuseUpgradeFor(context, { request, socket }, thrown);
+    try {
+      guard.check(request);
+      const to = findUpgrade('path', mount.localPathOf(request));
+      if (!to) return refuseUpgrade(socket, '404 Not Found');
+      const nameless = login?.namelessValidity;
+      const go = (caller: Caller): void => {
+        const entrant = { caller, validity: caller ? caller.validity : nameless };
+        runUnlessLoop(context, request, () => void upgraded.upgrade(to, request, socket, head, entrant).catch(fail));
+      };
+      const caller = identify?.(request, { transport: to.transport, ...(login && placeOf(request, to.path)) });
+      if (caller instanceof Promise) caller.then(go).catch(fail);
+      else go(caller);
+    } catch (thrown) {
+      fail(thrown);
+    }
+  };
+}
+
+interface HopPlace extends Pick<Entrance, 'openPage' | 'login'> {
   path: string;
 }
 
@@ -126,8 +143,12 @@ function endsOf({ listens }: ServeContext, routes: Served, upgraded: Served): Se
   };
 }
 
+interface EndpointGuard {
+  check(request: UpgradeRequest | HttpRequest): void;
+}
+
 /** Finds out where a request comes from, and checks its Host and Origin. */
-function createEndpointGuard(options: EndpointOptions): { check(request: UpgradeRequest | HttpRequest): void } {
+function createEndpointGuard(options: EndpointOptions): EndpointGuard {
   const guard = createGuard(options.host ?? '127.0.0.1', options);
   const findAddress = createFindAddress(options.trustProxy);
   if (!findAddress) return guard;
@@ -138,6 +159,8 @@ function createEndpointGuard(options: EndpointOptions): { check(request: Upgrade
     },
   };
 }
+
+type Entrance = ReturnType<typeof createEntrance>;
 
 /** Finds out who calls, and for which URL. Nothing is done per request where nobody is identified. */
 function createEntrance({ login, needsIdentity, address = () => undefined, ...options }: EndpointSetup, mount: Mount) {

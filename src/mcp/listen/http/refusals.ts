@@ -1,7 +1,7 @@
 // Refuses HTTP requests and upgrades: answers with the error, records callers who were turned away, and ends the streams of those whose login is no
 // longer valid.
 import type { Duplex } from 'node:stream';
-import type { Identity } from '../../../kernel/exchange.ts';
+import type { Validity } from '../../../kernel/exchange.ts';
 import { toErrorMessage } from '../../../kernel/message.ts';
 import type { RequestId } from '../../../kernel/message.ts';
 import type { EventHub } from '../../../kernel/events/event-hub.ts';
@@ -122,18 +122,17 @@ export function refuseUpgrade(socket: Duplex, status: string, headers = ''): voi
 }
 
 /** Ends a stream when the key or token that opened it is no longer valid. */
-export function endWhenInvalid(context: { log: Log }, identity: Identity | undefined, response: HttpResponse): void {
-  const forget = watchValidity(context, identity, () => response.end());
+export function endWhenInvalid(context: { log: Log }, validity: Validity | undefined, response: HttpResponse): void {
+  const forget = watchValidity(context, validity, () => response.end());
   if (forget) response.on('close', forget);
 }
 
 /** A proof whose end nobody can tell has ended: `validity` may be an object of the embedding program. */
 export function watchValidity(
   { log }: { log: Log },
-  identity: Identity | undefined,
+  validity: Validity | undefined,
   end: () => void,
 ): (() => void) | undefined {
-  const { validity } = identity ?? {};
   if (!validity) return undefined;
   const fail = (thrown: unknown): void =>
     log.error({ callback: 'validity.watch', error: toReadable(thrown) }, 'callback.failed');

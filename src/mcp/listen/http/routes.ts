@@ -15,6 +15,7 @@ import type { Mount } from './mount.ts';
 import { checkPage, findPage } from './page-access.ts';
 import { endWhenInvalid, refuseRequest, runPage } from './refusals.ts';
 import { StreamableHttp } from './streamable-http.ts';
+import { validityOf } from './http-visit.ts';
 import type { HttpVisit } from './http-visit.ts';
 
 /** A request whose caller is not identified yet. */
@@ -48,7 +49,7 @@ export function createRoutes(context: ServeContext, options: EndpointSetup, moun
     }
   };
   const enter = (path: string, visit: HttpVisit): void => {
-    if (visit.request.method === 'GET') endWhenInvalid(context, visit.identity, visit.response);
+    if (visit.request.method === 'GET') endWhenInvalid(context, validityOf(visit), visit.response);
     if (visit.request.headers[VIA_HEADER] === undefined) go(path, visit);
     else runUnlessLoop(context, visit.request, () => go(path, visit));
   };
@@ -103,7 +104,7 @@ function passOn(context: ServeContext, nodes: Nodes, visit: HttpVisit): boolean 
   const owner = ownerInQuery(nodes, visit.request);
   if (owner === undefined) return false;
   const { principal, identity, access, request, response } = visit;
-  if (request.method === 'GET') endWhenInvalid(context, identity, response);
+  if (request.method === 'GET') endWhenInvalid(context, validityOf(visit), response);
   const passed = nodes.forward(owner, { request, response, principal, identity, resource: access?.resource });
   const answered = passed.then(({ kind }) => {
     if (kind === 'cut') response.end();

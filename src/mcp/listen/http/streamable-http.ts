@@ -29,6 +29,7 @@ import type { SessionTable } from '../session/session-table.ts';
 import { ownerInMessage } from '../elsewhere/owned-elsewhere.ts';
 import { SessionReach } from '../elsewhere/session-reach.ts';
 import { answerError, answerThrown, endWhenInvalid, refuseRequest } from './refusals.ts';
+import { validityOf } from './http-visit.ts';
 import type { HttpVisit } from './http-visit.ts';
 import { readAccept, readRequestBody, PostOutlet, answerJson, requestIdIn } from './http-post.ts';
 import type { AcceptedTypes } from './http-post.ts';
@@ -150,11 +151,8 @@ export class StreamableHttp {
     else throw new GatewayError('SESSION_NOT_FOUND');
   }
 
-  #stateless(
-    { request, response, principal = LOCAL, identity, arrival }: HttpVisit,
-    { message }: OneMessage,
-    accepted: AcceptedTypes,
-  ): void {
+  #stateless(visit: HttpVisit, { message }: OneMessage, accepted: AcceptedTypes): void {
+    const { request, response, principal = LOCAL, identity, arrival } = visit;
     if (!accepted.stream && isEndless(message))
       throw new GatewayError('NOT_ACCEPTABLE', { reason: 'accept text/event-stream' });
     const outlet = new PostOutlet(this.#context, response, accepted);
@@ -166,7 +164,7 @@ export class StreamableHttp {
     const headers = (name: string) => request.headers[name] as string | undefined;
     const address = addressOf(request);
     const from = { transport: 'http', headers: request.headers, identity, address } as const;
-    if (isEndless(message)) endWhenInvalid(this.#context, identity, response);
+    if (isEndless(message)) endWhenInvalid(this.#context, validityOf(visit), response);
     const running = serveStateless(this.#context, message, outlet, { principal, from, headers });
     // In the stateless era, closing the stream cancels the request.
     if (!running || outlet.ended) return;

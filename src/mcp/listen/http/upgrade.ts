@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { HttpRequest } from '../../../kernel/base/http.ts';
-import type { UpgradedTransport } from '../../../kernel/exchange.ts';
+import type { UpgradedTransport, Validity } from '../../../kernel/exchange.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import type { Caller } from '../identify.ts';
 
@@ -21,8 +21,15 @@ export interface Upgrade {
 /** With the address of its client, behind a trusted proxy. */
 export type UpgradeRequest = IncomingMessage & Pick<HttpRequest, 'clientAddress'>;
 
+/** Who was let in. */
+export interface Entrant {
+  caller: Caller;
+  /** How long the connection may stay open; undefined: as long as both sides want. */
+  validity: Validity | undefined;
+}
+
 export interface UpgradeAcceptor {
-  upgrade(request: UpgradeRequest, socket: Duplex, head: Buffer, caller: Caller): void;
+  upgrade(request: UpgradeRequest, socket: Duplex, head: Buffer, who: Entrant): void;
   /** What is in flight on all connections. */
   calls(): Iterable<object>;
   /** Closes the connections without a call. */

@@ -13,9 +13,8 @@ import { PAUSE_BYTES, answerPings, keepAlive } from '../../wire/websocket/websoc
 import { encode } from '../../wire/json-rpc.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
 import { DuplexConnection } from '../duplex-connection.ts';
-import type { Caller } from '../identify.ts';
 import { refuseUpgrade, watchValidity } from '../http/refusals.ts';
-import type { UpgradeAcceptor, UpgradeRequest } from '../http/upgrade.ts';
+import type { Entrant, UpgradeAcceptor, UpgradeRequest } from '../http/upgrade.ts';
 
 const POLICY_VIOLATION = 1008;
 const SERVICE_RESTART = 1012;
@@ -45,12 +44,12 @@ export function acceptWebSockets(context: ServeContext): UpgradeAcceptor {
     sendAway() {
       for (const [client, connection] of open) if ([...connection.calls()].length === 0) part(client);
     },
-    upgrade(request, socket, head, caller) {
+    upgrade(request, socket, head, entrant) {
       if (server.clients.size >= maxConnections) {
         return refuseUpgrade(socket, '503 Service Unavailable');
       }
       server.handleUpgrade(request, socket, head, (client) => {
-        open.set(client, accept(context, client, { caller, request, socket }));
+        open.set(client, accept(context, client, { ...entrant, request, socket }));
         client.on('close', () => open.delete(client));
       });
     },
@@ -67,7 +66,7 @@ export function acceptWebSockets(context: ServeContext): UpgradeAcceptor {
 function accept(
   context: ServeContext,
   client: WebSocket,
-  { caller, request, socket }: { caller: Caller; request: UpgradeRequest; socket: Duplex },
+  { caller, validity, request, socket }: Entrant & { request: UpgradeRequest; socket: Duplex },
 ): DuplexConnection {
   const { headers } = request;
   const { principal } = caller ?? {};
@@ -99,7 +98,7 @@ function accept(
   client.on('message', boundVia(take));
   client.on('error', (error) => context.log.debug({ error }, 'websocket.error'));
   const end = (): void => client.close(POLICY_VIOLATION, 'The key or token is no longer valid');
-  const forget = watchValidity(context, caller, end);
+  const forget = watchValidity(context, validity, end);
   client.on('close', () => {
     forget?.();
     connection.close();

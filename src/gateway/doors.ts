@@ -70,7 +70,7 @@ export class Doors {
     if (!nodes || this.#hasJoined) return;
     this.#hasJoined = true;
     const { handle } = this.#listeners.endpointForNodes({ ...options, ...this.#pages(options, false) });
-    await nodes.open(handle);
+    await nodes.open({ serve: handle, sessions: () => this.#listeners.sessions });
   }
 
   connect(transport: Transport): Promise<{ close(): Promise<void> }> {

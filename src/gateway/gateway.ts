@@ -3,6 +3,7 @@
 import type { CallToolResult, Transport } from '@modelcontextprotocol/client';
 import type { ClientView } from '../kernel/exchange.ts';
 import type { JsonObject } from '../kernel/message.ts';
+import type { NodeReport } from '../kernel/nodes/nodes.ts';
 import { toPlainObject } from '../kernel/raw/raw-object.ts';
 import type { Target } from '../kernel/target.ts';
 import type { EndpointOptions } from '../mcp/listen/http/endpoint-options.ts';
@@ -61,6 +62,11 @@ export class Gateway {
 
   get groups(): Record<string, readonly string[]> {
     return this.#parts.settings.groups;
+  }
+
+  /** The gateways that serve as one with it, itself first; none if it is alone. */
+  get nodes(): NodeReport[] {
+    return this.#parts.options.nodes?.report() ?? [];
   }
 
   /** The listed tools of a server that the steps show to this client. */

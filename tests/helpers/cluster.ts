@@ -18,6 +18,7 @@ import { within } from './until.ts';
 
 export interface Replica {
   readonly parley: Parley;
+  readonly home: Home;
   /** Of its own public port; ends in /mcp. */
   readonly url: string;
   /** Of its internal port. */
@@ -28,8 +29,8 @@ interface ClusterOptions {
   redis: string;
   servers: object;
   replicas?: number;
-  /** Further keys of the configuration. */
-  config?: object;
+  /** Further keys of the configuration, the same at all or those of the n-th one. */
+  config?: object | ((n: number) => object);
 }
 
 /** The gateways of a test, and one address for all of them. */
@@ -51,7 +52,7 @@ export class TestCluster implements AsyncDisposable {
     cluster.#proxy.listen(0, '127.0.0.1');
     await once(cluster.#proxy, 'listening');
     cluster.url = `http://127.0.0.1:${(cluster.#proxy.address() as AddressInfo).port}/mcp`;
-    const started = Array.from({ length: options.replicas ?? 3 }, () => cluster.#start());
+    const started = Array.from({ length: options.replicas ?? 3 }, (_, n) => cluster.#start(n));
     cluster.replicas.push(...(await Promise.all(started)));
     return cluster;
   }
@@ -67,10 +68,10 @@ export class TestCluster implements AsyncDisposable {
 
   /** A new process takes the place of one that has ended. */
   async restart(at: number): Promise<void> {
-    this.replicas[at] = await this.#start();
+    this.replicas[at] = await this.#start(at);
   }
 
-  async #start(): Promise<Replica> {
+  async #start(at: number): Promise<Replica> {
     const home = new Home();
     this.#homes.push(home);
     const port = await freePort();
@@ -84,10 +85,10 @@ export class TestCluster implements AsyncDisposable {
       keys: ['a key that all replicas of this test share'],
       state: redis,
       cluster: { listen: port, host: '127.0.0.1', advertise: internal },
-      ...config,
+      ...(typeof config === 'function' ? (config as (n: number) => object)(at) : config),
     });
     const parley = home.start(['serve', '--open']);
-    return { parley, url: await parley.url(), internal };
+    return { parley, home, url: await parley.url(), internal };
   }
 
   /** As load balancers do, it tries the next one if a connection is refused, and never after that. */

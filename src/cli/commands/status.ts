@@ -12,7 +12,7 @@ import { fetchStatus, toPart, selectServers } from '../running/fetch-status.ts';
 import { findGatewayAt } from '../running/find-gateway.ts';
 import { withOwnToken } from '../running/token-for-url.ts';
 import { deriveServerName } from '../running/named-server.ts';
-import { isFailing, toStatusHeading, toServerLines } from '../running/status-lines.ts';
+import { isFailing, toStatusHeading, toServerLines, toNodeLines } from '../running/status-lines.ts';
 import { toClientStatus } from '../running/client-status.ts';
 import type { GatewayStatus, ServerStatus } from '../../gateway/servers/gateway-status.ts';
 import { untilSignal } from '../signals.ts';
@@ -26,6 +26,7 @@ interface StatusReport {
   head: string;
   json: object;
   servers: ServerStatus[];
+  nodes?: GatewayStatus['nodes'];
   /** The file, or the wrapped command, of a running gateway. */
   serves?: string | undefined;
 }
@@ -61,9 +62,14 @@ async function tell(command: StatusCommand, print: Printer): Promise<number> {
   });
   if (!told) return 1;
   if (command.json) print.line(JSON.stringify({ ...told.json, servers: told.servers.map(withoutNames) }, undefined, 2));
-  else for (const line of [told.head, '', ...toServerLines(told.servers, print)]) print.line(line);
+  else for (const line of toLines(told, print)) print.line(line);
   if (told.serves !== undefined && !command.json) await tellNotInForce(told.serves, print);
   return told.servers.some(isFailing) ? 1 : 0;
+}
+
+function toLines({ head, servers, nodes = [] }: StatusReport, print: Printer): string[] {
+  const others = toNodeLines(nodes, print);
+  return [head, '', ...toServerLines(servers, print), ...(others.length > 0 ? ['', ...others] : [])];
 }
 
 async function fetchStatusAt(url: string, { headers, timeoutMs: ms }: StatusCommand): Promise<GatewayStatus> {
@@ -85,7 +91,7 @@ async function look(command: StatusCommand, print: Printer): Promise<StatusRepor
 
 function toGatewayReport({ servers, groups: _, ...rest }: GatewayStatus, url?: string, serves?: string): StatusReport {
   const json = { url: url ?? null, ...(serves !== undefined && { serves }), ...rest };
-  return { head: toStatusHeading(rest, url), json, servers, serves };
+  return { head: toStatusHeading(rest, url), json, servers, serves, nodes: rest.nodes };
 }
 
 /** A running gateway keeps its configuration while the newest version of the file has errors or is not trusted. */

@@ -4,6 +4,7 @@ import { toSpokenRevision } from '../../mcp/eras/revisions.ts';
 import { toTransportName } from '../serving/bridge-line.ts';
 import type { Printer, Style } from '../../kernel/command/printer.ts';
 import type { GatewayStatus, ServerStatus } from '../../gateway/servers/gateway-status.ts';
+import type { NodeReport } from '../../kernel/nodes/nodes.ts';
 import { toTable } from '../../kernel/command/table.ts';
 
 const COLOURS: Record<ServerStatus['state'], Style> = {
@@ -33,6 +34,28 @@ export function toServerLines(servers: ServerStatus[], print: Printer): string[]
     ...toConfinementLines(server),
   ]);
   return [print.style('dim', head!), ...body];
+}
+
+/** The gateways that serve as one; no lines if it is alone. */
+export function toNodeLines(nodes: readonly NodeReport[], print: Printer): string[] {
+  if (nodes.length === 0) return [];
+  const [head, ...lines] = toTable([NODE_HEADINGS, ...nodes.map(toNodeRow)], { indent: '  ' });
+  return [print.style('dim', head!), ...lines];
+}
+
+const NODE_HEADINGS = ['NODE', 'AT', 'STATE', 'VERSION', 'UP', 'SESSIONS', 'CONFIGURATION'];
+
+function toNodeRow({ node, url, isSelf, isDraining, version, started, sessions, differs }: NodeReport): string[] {
+  const told = differs.length > 0 ? `differs from this one in ${differs.join(', ')}` : 'the same';
+  return [
+    node,
+    url,
+    isDraining ? 'draining' : version === null ? 'listed' : 'serving',
+    version ?? '-',
+    started === null ? '-' : toSpan(Date.now() - Date.parse(started)),
+    sessions === null ? '-' : String(sessions),
+    isSelf ? 'this one' : version === null ? '-' : told,
+  ];
 }
 
 /** Only where a sandbox or the like was asked for: most servers have none. */

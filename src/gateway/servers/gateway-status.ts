@@ -5,6 +5,7 @@ import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { Target } from '../../kernel/target.ts';
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
+import type { NodeReport } from '../../kernel/nodes/nodes.ts';
 import { pages } from '../../kernel/pages.ts';
 import { tokensOfTools } from '../../kernel/text/tool-cost.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
@@ -48,11 +49,14 @@ export interface GatewayStatus {
   servers: ServerStatus[];
   /** Names of the servers in each group. */
   groups: Record<string, readonly string[]>;
+  /** The gateways that serve as one, the one that was asked first; absent if it is alone. */
+  nodes?: readonly NodeReport[];
 }
 
 interface StatusSource {
   readonly servers: { name: string; target: Target }[];
   readonly groups?: Record<string, readonly string[]>;
+  readonly nodes?: readonly NodeReport[];
   /** The tools of a server that rules let clients see. Default: all. */
   shownTools?(listed: { server: string; tools: JsonObject[] }, client: ClientView): Promise<JsonObject[]>;
 }
@@ -72,9 +76,9 @@ export function createStatusPage(gateway: () => StatusSource, started: string): 
 }
 
 export async function readStatus(gateway: StatusSource, started: string): Promise<GatewayStatus> {
-  const { servers, groups = {} } = gateway;
+  const { servers, groups = {}, nodes = [] } = gateway;
   const told = await Promise.all(servers.map((server) => statusOf(server, gateway)));
-  return { version: version(), pid: process.pid, started, servers: told, groups };
+  return { version: version(), pid: process.pid, started, servers: told, groups, ...(nodes.length > 0 && { nodes }) };
 }
 
 async function statusOf(

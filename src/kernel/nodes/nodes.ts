@@ -35,10 +35,36 @@ export interface Nodes {
   forward(node: string, visit: ForwardedVisit): Promise<ForwardOutcome>;
 }
 
+/** A node as another one, or it itself, shows it. Null: it does not say. */
+export interface NodeReport {
+  readonly node: string;
+  /** Of its internal port. */
+  readonly url: string;
+  /** It is the one that was asked. */
+  readonly isSelf: boolean;
+  /** It finishes its last calls. */
+  readonly isDraining: boolean;
+  readonly version: string | null;
+  readonly started: string | null;
+  /** Open sessions over HTTP; of other nodes, as they were seconds ago. */
+  readonly sessions: number | null;
+  /** The keys of the configuration in which it differs from the one that was asked. */
+  readonly differs: readonly string[];
+}
+
+/** What a node serves, and what it counts. */
+export interface NodeServing {
+  /** What the public port serves. */
+  readonly serve: HttpHandler;
+  readonly sessions: () => number;
+}
+
 /** This gateway as a node. */
 export interface JoinedNodes extends Nodes {
-  /** Opens the internal port, and lets the other nodes know. `serve`: what the public port serves. Once; later calls do nothing. */
-  open(serve: HttpHandler): Promise<void>;
+  /** Opens the internal port, and lets the other nodes know. Once; later calls do nothing. */
+  open(serving: NodeServing): Promise<void>;
+  /** All nodes that are there, itself first. */
+  report(): NodeReport[];
   /** Takes no new sessions from now on. */
   drain(): Promise<void>;
   close(): Promise<void>;

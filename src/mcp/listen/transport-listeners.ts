@@ -29,6 +29,11 @@ export class TransportListeners {
     this.#defaults = defaults;
   }
 
+  /** Open ones, over HTTP. */
+  get sessions(): number {
+    return this.#sessions?.size ?? 0;
+  }
+
   async listen<O extends ListenOptions>(options: O): Promise<ListeningWith<O>> {
     const listening = 'stdio' in options ? this.#listenStdio(options) : await this.#listenHttp(options);
     this.#open.add(listening);

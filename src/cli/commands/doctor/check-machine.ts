@@ -9,6 +9,7 @@ import { findOnPath } from '../../../mcp/connect/links/find-on-path.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../../config/settings.ts';
 import type { Environment } from '../../../config/read/find-config.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
+import type { NodeReport } from '../../../kernel/nodes/nodes.ts';
 import { version } from '../../../kernel/version.ts';
 import { displayPath } from '../../environment.ts';
 import { programName } from '../../program.ts';
@@ -134,15 +135,38 @@ const ANSWER_MS = 2000;
 export async function checkGateways(folder = ownStateFolder()): Promise<CheckOutcome[]> {
   const running = listRunningGateways(folder);
   if (running.length === 0) return [ok('gateways', 'none of your gateways runs now')];
-  return Promise.all(
-    running.map(async ({ pid, url, serves, socket }): Promise<CheckOutcome> => {
+  const checked = await Promise.all(
+    running.map(async ({ pid, url, serves, socket }): Promise<CheckOutcome[]> => {
       const check = 'gateways';
       const about = `${displayPath(serves)} ${url === undefined ? 'on stdio' : `at ${url}`}, process ${pid}`;
       const measured = { pid, url: url ?? null, serves };
       const answer = await askStatus(socket, ANSWER_MS).catch(() => undefined);
-      if (answer) return ok(check, `one serves ${about}`, measured);
+      if (answer) return [ok(check, `one serves ${about}`, measured), ...checkNodes(answer.nodes)];
       const fix = `It may hang: end it with "kill ${pid}".`;
-      return { check, level: 'warning', what: `one does not answer: ${about}`, fix, measured };
+      return [{ check, level: 'warning', what: `one does not answer: ${about}`, fix, measured }];
     }),
   );
+  return checked.flat();
+}
+
+/** Whether gateways that serve as one are the same. */
+export function checkNodes(nodes: readonly NodeReport[] = []): CheckOutcome[] {
+  const [self] = nodes;
+  if (!self) return [];
+  const check = 'cluster';
+  const measured = { nodes };
+  const others = nodes.filter(
+    ({ version: other, differs }) => differs.length > 0 || (other ?? self.version) !== self.version,
+  );
+  if (others.length === 0) return [ok(check, `${nodes.length} gateways serve as one`, measured)];
+  const told = others.map(({ url, version: other, differs }) =>
+    [
+      url,
+      ...(other === self.version ? [] : [`is version ${other}`]),
+      ...(differs.length > 0 ? [`in ${differs.join(', ')}`] : []),
+    ].join(' '),
+  );
+  const fix = `Give all of them the same file and version. To see all: ${programName()} status`;
+  const what = `gateways that serve as one differ from this one (${self.version}): ${told.join('; ')}`;
+  return [{ check, level: 'warning', what, fix, measured }];
 }

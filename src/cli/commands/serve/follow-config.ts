@@ -22,7 +22,7 @@ interface FollowContext {
   steps: BuiltSteps;
   making: BuildStepOptions;
   /** Called when a changed file has been applied. It must not fail. */
-  onApplied(config: ParleyConfig): void;
+  onApplied(config: ParleyConfig, used: ReadonlyMap<string, string>): void;
 }
 
 export function followConfig(context: FollowContext, print: Printer): { close(): void } {
@@ -41,7 +41,7 @@ export function followConfig(context: FollowContext, print: Printer): { close():
       if (!isUsable(verdict)) throw new Error(`${whyNot(found.path, verdict)} ${howTo(found.path)}`);
       tellProblems(loaded, print);
       running = await applyConfig(gateway, { previous, next, difference, steps: running }, making);
-      context.onApplied(next);
+      context.onApplied(next, loaded.used);
       for (const line of describeChange(change)) print.news(line);
     },
     onProblems(problems) {

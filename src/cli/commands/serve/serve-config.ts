@@ -1,5 +1,6 @@
 // Serves a configuration and follows its file.
 import type { GatewayUpdate } from '../../../config/apply/apply-config.ts';
+import { digestConfig } from '../../../config/apply/config-digests.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
 import type { ParleyConfig } from '../../../config/config.ts';
@@ -42,8 +43,11 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state, pairedAs: found.path };
   const mine = { id: found.id, version: version(), pages, loginFor, console: found.config.console ?? true };
   const own = await OwnOptions.open(serving, log);
-  const gateway = createGateway({ ...built.options, ...kept, ...mine, ...own.first(built.options) });
-  const onApplied = (config: ParleyConfig): void => {
+  const digests = { now: digestConfig(found) };
+  const cluster = built.options.cluster && { ...built.options.cluster, digests: () => digests.now };
+  const gateway = createGateway({ ...built.options, ...kept, ...mine, cluster, ...own.first(built.options) });
+  const onApplied = (config: ParleyConfig, used: ReadonlyMap<string, string>): void => {
+    digests.now = digestConfig({ ...found, config, used });
     level.now = command.log ?? config.log.level;
     if (found.config.auth && config.auth) serving.auth = loginOf(serving, config);
   };

@@ -13,6 +13,8 @@ export interface ClusterOptions {
   nodes?: Record<string, string> | undefined;
   /** Which one of `nodes` this gateway is. */
   self?: string | undefined;
+  /** Digests of what this gateway is configured with, by key. With a shared `state`, gateways say in which keys they differ from each other. */
+  digests?: (() => Readonly<Record<string, string>>) | undefined;
 }
 
 /** The options of the whole gateway that matter here. */

@@ -1,7 +1,6 @@
 // One of several gateways that serve as one: who the others are, and the internal port at which they forward what this one has.
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
-import type { HttpHandler } from '../../../kernel/base/http.ts';
 import type { Limits } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import type { Family } from '../../../kernel/base/metric.ts';
@@ -9,13 +8,21 @@ import { pause } from '../../../kernel/base/timing.ts';
 import { randomId } from '../../../kernel/crypto/ids.ts';
 import type { Sealer } from '../../../kernel/crypto/seal.ts';
 import { markedNode, toMark } from '../../../kernel/nodes/nodes.ts';
-import type { ForwardedVisit, ForwardOutcome, JoinedNodes } from '../../../kernel/nodes/nodes.ts';
+import type {
+  ForwardedVisit,
+  ForwardOutcome,
+  JoinedNodes,
+  NodeReport,
+  NodeServing,
+} from '../../../kernel/nodes/nodes.ts';
 import type { State } from '../../../kernel/state/state.ts';
+import { version } from '../../../kernel/version.ts';
 import { checkCluster } from './cluster-options.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 import type { Forwarder } from './forward-request.ts';
 import { HopGrants } from './hop-grants.ts';
 import type { InternalPort } from './internal-port.ts';
+import type { NodeFacts } from './node-facts.ts';
 import { ListedNodes, NodeRegistrations } from './node-registrations.ts';
 import type { NodeDirectory } from './node-registrations.ts';
 
@@ -52,6 +59,8 @@ class Cluster implements JoinedNodes {
   #forwarder: Forwarder | undefined;
   readonly #returns: (() => void)[] = [];
   readonly #outcomes = new Map<ForwardOutcome['kind'], number>();
+  readonly #started: number;
+  #sessions = (): number => 0;
   #directory: NodeDirectory | undefined;
   #port: InternalPort | undefined;
   #opening: Promise<void> | undefined;
@@ -62,7 +71,8 @@ class Cluster implements JoinedNodes {
     this.self = options.self ?? randomId().replaceAll(/[-_]/g, 'x').slice(0, 8);
     this.mark = toMark(this.self);
     this.#grants = new HopGrants(parts.sealer, parts.clock, this.self);
-    if (options.nodes) this.#directory = new ListedNodes(options.nodes, this.self);
+    this.#started = parts.clock.now();
+    if (options.nodes) this.#directory = new ListedNodes(options.nodes, this.self, () => this.#facts());
   }
 
   ownerOf(id: unknown): string | undefined {
@@ -103,12 +113,26 @@ class Cluster implements JoinedNodes {
     return this.#forwarder ? this.#forwarder.forward({ node, url, isDraining }, grant, visit) : { kind: 'unsent' };
   }
 
-  open(serve: HttpHandler): Promise<void> {
-    return (this.#opening ??= this.#open(serve));
+  report(): NodeReport[] {
+    return this.#directory?.report() ?? [];
+  }
+
+  #facts(): NodeFacts {
+    return {
+      version: version(),
+      started: this.#started,
+      sessions: this.#sessions(),
+      config: this.#options.digests?.(),
+    };
+  }
+
+  open(serving: NodeServing): Promise<void> {
+    return (this.#opening ??= this.#open(serving));
   }
 
   /** Loaded with the port: a gateway on stdio needs none of it. */
-  async #open(serve: HttpHandler): Promise<void> {
+  async #open({ serve, sessions }: NodeServing): Promise<void> {
+    this.#sessions = sessions;
     const [{ openInternalPort }, { Forwarder: Loaded }] = await Promise.all([
       import('./internal-port.ts'),
       import('./forward-request.ts'),
@@ -127,7 +151,8 @@ class Cluster implements JoinedNodes {
     const { state, clock, log } = this.#parts;
     const onGone = (node: string): void => this.#forwarder?.abandon(node);
     const onReturn = (): void => this.#returns.forEach((back) => back());
-    return new NodeRegistrations({ self: this.self, url, state: state!, clock, log, onReturn, onGone });
+    const facts = (): NodeFacts => this.#facts();
+    return new NodeRegistrations({ self: this.self, url, facts, state: state!, clock, log, onReturn, onGone });
   }
 
   /** Sends no new sessions here. */

@@ -5,7 +5,10 @@ import type { Clock } from '../../../kernel/base/clock.ts';
 import { toReadable } from '../../../kernel/base/errors.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { isObject } from '../../../kernel/message.ts';
+import type { NodeReport } from '../../../kernel/nodes/nodes.ts';
 import type { State } from '../../../kernel/state/state.ts';
+import { differences, readFacts, toReport } from './node-facts.ts';
+import type { NodeFacts } from './node-facts.ts';
 
 export interface NodeAddress {
   readonly url: string;
@@ -13,6 +16,7 @@ export interface NodeAddress {
   readonly isDraining: boolean;
   /** Its clock minus ours, in milliseconds: at most by the time between two looks too small. */
   readonly clockAhead: number;
+  readonly facts: NodeFacts;
 }
 
 /** What finds nodes, in a state or in a list. */
@@ -22,6 +26,8 @@ export interface NodeDirectory {
   /** Looks again, now. */
   look(node: string): Promise<NodeAddress | undefined>;
   readonly size: number;
+  /** All nodes, this one first. */
+  report(): NodeReport[];
   drain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,6 +36,8 @@ interface RegistrationParts {
   self: string;
   /** Where other nodes reach this one. */
   url: string;
+  /** Of this node, at the moment. */
+  facts: () => NodeFacts;
   state: State;
   clock: Clock;
   log: Log;
@@ -49,6 +57,8 @@ export class NodeRegistrations implements NodeDirectory {
   readonly ready: Promise<unknown>;
   readonly #parts: RegistrationParts;
   #nodes = new Map<string, NodeAddress & { version: number }>();
+  /** In which keys nodes were said to differ. */
+  readonly #warned = new Map<string, string>();
   #version = 0;
   #renewedAt: number;
   #isDraining = false;
@@ -64,6 +74,14 @@ export class NodeRegistrations implements NodeDirectory {
 
   get size(): number {
     return this.#nodes.size;
+  }
+
+  report(): NodeReport[] {
+    const { self, url, facts } = this.#parts;
+    const own = facts();
+    const here = { name: self, url, isDraining: this.#isDraining, clockAhead: 0, facts: own };
+    const others = [...this.#nodes].map(([name, node]) => ({ name, ...node }));
+    return [here, ...others.sort((a, b) => (a.url < b.url ? -1 : 1))].map((node) => toReport(node, own));
   }
 
   find(node: string): NodeAddress | undefined {
@@ -102,8 +120,8 @@ export class NodeRegistrations implements NodeDirectory {
   }
 
   async #renew(): Promise<void> {
-    const { state, self, url, clock, onReturn } = this.#parts;
-    const text = JSON.stringify({ v: 1, url, now: clock.now(), draining: this.#isDraining });
+    const { state, self, url, facts, clock, onReturn } = this.#parts;
+    const text = JSON.stringify({ v: 1, url, now: clock.now(), draining: this.#isDraining, ...facts() });
     const put = (): Promise<number | undefined> =>
       state.put(SET, self, text, { version: this.#version, ttlMs: LIFE_MS });
     let version = await put();
@@ -125,6 +143,7 @@ export class NodeRegistrations implements NodeDirectory {
   }
 
   #forget(name: string): void {
+    this.#warned.delete(name);
     if (this.#nodes.delete(name)) this.#parts.onGone(name);
   }
 
@@ -133,7 +152,19 @@ export class NodeRegistrations implements NodeDirectory {
     const row: unknown = JSON.parse(value);
     if (!isObject(row) || typeof row.url !== 'string' || typeof row.now !== 'number') return;
     const clockAhead = row.now - this.#parts.clock.now();
-    this.#nodes.set(name, { url: row.url, isDraining: row.draining === true, clockAhead, version });
+    const facts = readFacts(row);
+    this.#warn(name, row.url, facts);
+    this.#nodes.set(name, { url: row.url, isDraining: row.draining === true, clockAhead, facts, version });
+  }
+
+  /** Once for each difference. */
+  #warn(node: string, url: string, facts: NodeFacts): void {
+    const keys = differences(facts, this.#parts.facts());
+    const known = this.#warned.get(node);
+    if (known === keys.join()) return;
+    if (keys.length > 0) this.#warned.set(node, keys.join());
+    else this.#warned.delete(node);
+    if (keys.length > 0) this.#parts.log.warn({ node, url, keys }, 'cluster.differs');
   }
 }
 
@@ -141,10 +172,22 @@ export class NodeRegistrations implements NodeDirectory {
 export class ListedNodes implements NodeDirectory {
   readonly ready = Promise.resolve();
   readonly #nodes: Map<string, NodeAddress>;
+  readonly #self: NodeAddress & { name: string };
+  readonly #facts: () => NodeFacts;
 
-  constructor(nodes: Record<string, string>, self: string) {
+  constructor(nodes: Record<string, string>, self: string, facts: () => NodeFacts) {
+    const listed = (url: string): NodeAddress => ({ url, isDraining: false, clockAhead: 0, facts: {} });
     const others = Object.entries(nodes).filter(([name]) => name !== self);
-    this.#nodes = new Map(others.map(([name, url]) => [name, { url, isDraining: false, clockAhead: 0 }]));
+    this.#nodes = new Map(others.map(([name, url]) => [name, listed(url)]));
+    this.#self = { name: self, ...listed(nodes[self]!) };
+    this.#facts = facts;
+  }
+
+  /** Of the others, no more than what the list says. */
+  report(): NodeReport[] {
+    const own = this.#facts();
+    const others = [...this.#nodes].map(([name, node]) => ({ name, ...node }));
+    return [{ ...this.#self, facts: own }, ...others].map((node) => toReport(node, own));
   }
 
   get size(): number {

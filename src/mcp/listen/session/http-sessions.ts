@@ -40,6 +40,10 @@ export class HttpSessions {
     return table;
   }
 
+  get size(): number {
+    return this.#all.reduce((sum, { size }) => sum + size, 0);
+  }
+
   /** Whether what is live here can be used without a further look. */
   get isSure(): boolean {
     return !this.isDraining && this.store.isSure;

@@ -64,7 +64,7 @@ const SAME: Record<string, string> = {
 /** Not called by what the program does: shown to be harmless only where they are registered. */
 const UNCALLED =
   `ConnectOptions.requests ConnectOptions.onLogin OnAsk Step.keep Step.seesStarts Step.toolBehind Step.promptBehind
-SessionOptions.baseUrl EventStore.after RetryOptions.random ServerLogin.accepted ServerLogin.begin ServerLogin.end ServerLogin.lastRedirectUrl
+SessionOptions.baseUrl EventStore.after RetryOptions.random ServerLogin.accepted ServerLogin.begin ServerLogin.end ServerLogin.hasFreshTokens ServerLogin.lastRedirectUrl
 CallToolOptions.onTask FlowStore.due FlowStore.nextDue FlowStore.spend FlowStore.putBlob FlowStore.getBlob FlowStore.browse
 FlowStore.forgetOutcome FlowStore.drop FlowStore.close Target.followTask Target.greeting Target.heldBack Target.notify Target.subscribe`.split(
     /\s+/,

@@ -107,6 +107,10 @@ class OwnGatewayLogin implements ServerLogin {
     this.#login.accepted();
   }
 
+  hasFreshTokens(): Promise<boolean> {
+    return this.#login.hasFreshTokens();
+  }
+
   begin(redirectUrl: string): Promise<LoginAttempt> {
     return this.#login.begin(redirectUrl);
   }

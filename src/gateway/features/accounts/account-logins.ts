@@ -92,6 +92,8 @@ export class AccountLogins {
     return async (exchange) => {
       // The key of another user opens the gate, too.
       if (!isOwn && exchange.client.connection?.identity) throw new GatewayError('UPSTREAM_LOGIN_NEEDED', { server });
+      // A server that needed a login is not tried again at once, and somebody may have logged in elsewhere meanwhile.
+      if (await login.hasFreshTokens()) return;
       await this.#desk.ask(exchange, server, browserLogin);
     };
   }

@@ -34,6 +34,10 @@ class LazyServerLogin implements ServerLogin {
     this.#login?.accepted();
   }
 
+  async hasFreshTokens(): Promise<boolean> {
+    return (await this.#load()).hasFreshTokens();
+  }
+
   async begin(redirectUrl: string, mark?: string): Promise<LoginAttempt> {
     this.#isKnown = true;
     return (await this.#load()).begin(redirectUrl, mark);

@@ -90,6 +90,7 @@ function withoutPerson({ name, url }: { name: string; url: URL }): Omit<ServerLo
     url,
     accepted: () => {},
     begin: () => Promise.reject(new GatewayError('UPSTREAM_LOGIN_NEEDED', { server: name })),
+    hasFreshTokens: async () => false,
     lastRedirectUrl: async () => undefined,
     settle: async () => false,
   };

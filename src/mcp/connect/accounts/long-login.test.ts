@@ -146,6 +146,16 @@ describe('a login through 24 hours', () => {
     authority.now += TOKEN_MS;
     expect(await request(logins[0]!, authority)).toBe('UPSTREAM_LOGIN_NEEDED');
     expect(authority.revoked).toBe(1);
+    expect(await logins[0]!.hasFreshTokens()).toBe(false);
+  });
+
+  test('is not asked for where another gateway has logged in since the server refused', async () => {
+    const { authority, logins } = setUp();
+    expect(await request(logins[1]!, authority)).toBe('UPSTREAM_LOGIN_NEEDED');
+    expect(await logins[1]!.hasFreshTokens()).toBe(false);
+    await logIn(logins[0]!);
+    expect(await logins[1]!.hasFreshTokens()).toBe(true);
+    expect(await request(logins[1]!, authority)).toBeUndefined();
   });
 });
 

@@ -49,6 +49,8 @@ export class OAuthLogin implements ServerLogin {
   #dpop: DpopKey | undefined;
   #record: LoginRecord | undefined;
   #challenge: LoginChallenge | undefined;
+  /** The access token that was refused last. */
+  #refused: string | undefined;
   #logins = 0;
   /** Step-ups that did not satisfy the server, by scopes. */
   readonly #unsatisfied = new Map<string, { times: number; since: number }>();
@@ -91,10 +93,16 @@ export class OAuthLogin implements ServerLogin {
     if (challenge.nonce !== undefined) this.#nonces.set(this.url.origin, challenge.nonce);
     if (tries >= MAX_TRIES) return false;
     if (challenge.error === 'use_dpop_nonce' && challenge.nonce !== undefined) return true;
+    this.#refused = sent?.split(' ').at(-1);
     if (status === 403) return this.#widen(challenge);
     if (await this.#isRenewed(sent)) return true;
     this.#challenge = challenge;
     return this.#logIn(tries);
+  }
+
+  async hasFreshTokens(): Promise<boolean> {
+    const record = await this.#options.store.read(this.#key);
+    return record?.tokens !== undefined && record.tokens.access !== this.#refused;
   }
 
   async begin(redirectUrl: string, mark = ''): Promise<LoginAttempt> {

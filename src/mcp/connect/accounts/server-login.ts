@@ -34,6 +34,8 @@ export interface ServerLogin {
   refused(refusal: LoginRefusal): Promise<boolean>;
   /** The server took a request. */
   accepted(): void;
+  /** Whether there are tokens that have not been refused: another gateway, or another process, may have logged in. */
+  hasFreshTokens(): Promise<boolean>;
   /** Begins a login by a person, who will come back to this URL. */
   begin(redirectUrl: string, mark?: string): Promise<LoginAttempt>;
   /** The redirect URL of the last registration, which the next login should use again. */

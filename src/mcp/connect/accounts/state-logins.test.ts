@@ -35,6 +35,20 @@ it('a login at one gateway is a login at all that share its state', async () => 
   expect(await one.read(KEY)).toBeUndefined();
 });
 
+it('a login is not thought missing because an answer from before it came after the news of it', async () => {
+  const { state, one, two } = twoGateways();
+  const get = state.get.bind(state);
+  state.get = async (...given) => {
+    const found = await get(...given);
+    state.get = get;
+    await one.write(KEY, record(1), 0);
+    return found;
+  };
+  expect(await two.read(KEY)).toBeUndefined();
+  expect(two.has(KEY)).toBe(true);
+  expect(await two.read(KEY)).toEqual(record(1));
+});
+
 it('a login is replaced only by who has read its last version', async () => {
   const { one, two } = twoGateways();
   await one.write(KEY, record(1), 0);

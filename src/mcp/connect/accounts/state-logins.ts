@@ -37,6 +37,7 @@ class StateLogins implements LoginStore {
   readonly #clock: Clock;
   /** For these there was none, and nothing has changed since. */
   readonly #missing = new Set<string>();
+  #changes = 0;
   /** One after the other, in this process. */
   readonly #queues = new Map<string, Promise<unknown>>();
 
@@ -44,7 +45,10 @@ class StateLogins implements LoginStore {
     this.#state = state;
     this.#sealer = sealer?.durable ? sealer : undefined;
     this.#clock = clock;
-    state.watch(LOGINS, () => this.#missing.clear());
+    state.watch(LOGINS, () => {
+      this.#changes++;
+      this.#missing.clear();
+    });
   }
 
   has(key: string): boolean {
@@ -120,9 +124,11 @@ class StateLogins implements LoginStore {
 
   /** `at`: the version that the state has. */
   async #read(key: string): Promise<{ record: LoginRecord | undefined; at: number }> {
+    const before = this.#changes;
     const entry = await this.#state.get(LOGINS, key);
     const record = entry && this.#open(key, entry.value);
-    if (!entry) this.#missing.add(key);
+    // An answer from before a change may come after the news of it.
+    if (!entry && this.#changes === before) this.#missing.add(key);
     for (const one of [record?.tokens?.access, record?.tokens?.refresh, record?.client.secret]) secrets.addPassing(one);
     return { record, at: entry?.version ?? 0 };
   }

@@ -68,6 +68,8 @@ export interface Origin {
   isPosing?: boolean | undefined;
   /** Why it is not listed: its server is down and has never listed its entries, or it is held back. */
   away?: (() => Error | undefined) | undefined;
+  /** Resolves when its server has started, or could not. Undefined if it has listed its entries, or has failed: then nothing is waited for. */
+  starting?: ((client: ClientView) => Promise<void> | undefined) | undefined;
 }
 
 /** Finds the origin of a name, as the rest of the chain uses it. Everything that was listed is known. */

@@ -15,6 +15,7 @@ import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
 import { listAllEntries } from './list-entries.ts';
 import { respond } from './outcome.ts';
+import { whenStarted } from './when-started.ts';
 
 /** A step at its place in the chain, for one exchange. */
 interface Judging {
@@ -89,6 +90,7 @@ async function judgeStart(step: Step, judging: Judging, judged: BoundedMap<strin
   const call = { name: tool, arguments: readOptionalObject(params, 'initialParams') ?? {}, ...metaOf(params) };
   const verdict = await tryCall(step, judging, call);
   if (verdict.isMore) {
+    await whenStarted('tools', tool, exchange, judging.originOf);
     await requireListed(tool, lookUp);
     return respond(toPlayAsCall({ tool, wantedBy: 'step' }));
   }

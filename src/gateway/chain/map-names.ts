@@ -33,6 +33,7 @@ import { toListEntries, listAllEntries } from './list-entries.ts';
 import type { ListEntry } from './list-entries.ts';
 import { respond } from './outcome.ts';
 import { misuseError } from './step-error.ts';
+import { whenStarted } from './when-started.ts';
 
 interface NameMapping {
   /** The name of the step, for errors. */
@@ -237,13 +238,15 @@ class NameMapper {
   /** The same, fetching the list if necessary. `unlisted`: neither shown nor withheld. */
   async resolve(
     name: string,
-    { scope, ownTool }: StepExchange,
+    exchange: StepExchange,
     around: ChainLookup,
   ): Promise<{ own: string } | 'kept back' | 'unlisted'> {
+    const { scope, ownTool } = exchange;
     let table = this.#table(scope);
     const isOwn = ownTool?.name === name;
     const known = table.owner(name, isOwn);
     if (known === undefined || table.stale) {
+      if (known === undefined) await whenStarted(this.#area, name, exchange, around.originOf);
       try {
         table = await this.#renew(scope, around);
       } catch (thrown) {

@@ -9,6 +9,7 @@ import { GatewayError } from '../../kernel/base/errors.ts';
 import { listAllEntries, toListEntries } from './list-entries.ts';
 import type { ListEntry } from './list-entries.ts';
 import type { ChainLookup } from './map-names.ts';
+import { whenStarted } from './when-started.ts';
 
 export class ToolAnnotations {
   readonly #facts = new ToolFacts();
@@ -26,11 +27,14 @@ export class ToolAnnotations {
    * Rejects an unlisted name: a rule cannot know which tool a server would run for it. Undefined if the tool is known. If the
    * list cannot be fetched, the server decides.
    */
-  checkListed(tool: string, exchange: StepExchange, { lookUp, originOf }: ChainLookup): Promise<void> | undefined {
-    if (this.#facts.get(keyOf(exchange, tool))) return undefined;
-    return this.#find(tool, exchange, lookUp).then((found) => {
-      if (!found) throw originOf?.('tools', tool)?.away?.() ?? toUnknownTool(exchange.method, tool);
-    });
+  checkListed(tool: string, exchange: StepExchange, around: ChainLookup): Promise<void> | undefined {
+    return this.#facts.get(keyOf(exchange, tool)) ? undefined : this.#requireListed(tool, exchange, around);
+  }
+
+  async #requireListed(tool: string, exchange: StepExchange, { lookUp, originOf }: ChainLookup): Promise<void> {
+    await whenStarted('tools', tool, exchange, originOf);
+    const found = await this.#find(tool, exchange, lookUp);
+    if (!found) throw originOf?.('tools', tool)?.away?.() ?? toUnknownTool(exchange.method, tool);
   }
 
   async #find(tool: string, exchange: StepExchange, lookUp: LookUp): Promise<JsonObject | undefined> {

@@ -24,6 +24,7 @@ import type { Log } from '../../kernel/base/log.ts';
 import { unlessLate } from '../../kernel/base/timing.ts';
 import { toShortKey } from '../../kernel/base/short-name.ts';
 import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
+import { isStarting } from './member.ts';
 import type { Member } from './member.ts';
 
 type CatalogKind = Exclude<ListArea, 'resourceTemplates'>;
@@ -105,7 +106,27 @@ export class Catalog {
 
   /** Why the member is not available, if it has never listed this area. */
   away(area: ListArea): Error | undefined {
-    return this.#last.has(area) ? undefined : this.#member.target.status?.problem;
+    if (this.#last.has(area)) return undefined;
+    const { name: server, target } = this.#member;
+    const reason = this.#slow.get(area)?.reason;
+    return (
+      target.status?.problem ??
+      (reason === undefined ? undefined : new GatewayError('UPSTREAM_UNREACHABLE', { server, reason }))
+    );
+  }
+
+  /** Resolves when the member has started and listed this area, or could not; undefined if there is nothing to wait for. */
+  starting(area: ListArea, client: ClientView): Promise<void> | undefined {
+    return this.#last.has(area) || !isStarting(this.#member) ? undefined : this.#listFirst(area, client);
+  }
+
+  /** However long it takes: a call waits for its server as it would if nobody had to know the list. */
+  async #listFirst(area: ListArea, client: ClientView): Promise<void> {
+    const { target } = this.#member;
+    await target.ready?.(client);
+    if (!target.capabilities(client)[kindOf(area)]) return;
+    const lists = this.#lists.of(client);
+    await (lists.get(area, true) ?? this.#start(area, client, lists)).catch(() => {}); // it is logged
   }
 
   /** Called when lists of this kind have changed. */

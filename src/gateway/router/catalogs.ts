@@ -152,6 +152,11 @@ export class Catalogs {
     return this.#catalogs.get(server)?.away(area);
   }
 
+  /** Resolves when a server has started that has never listed this area. */
+  starting(area: ListArea, server: string, client: ClientView): Promise<void> | undefined {
+    return this.#catalogs.get(server)?.starting(area, client);
+  }
+
   /** The server that has this name and holds it back. */
   heldOwner(area: 'tools' | 'prompts', name: string): NameOwner | undefined {
     const member = this.members.find(({ target }) => target.heldBack?.(area)?.has(name));

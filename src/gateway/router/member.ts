@@ -13,6 +13,11 @@ export interface Member {
   readonly settings?: object | undefined;
 }
 
+/** Whether it is not known yet what it offers. A server that is not needed yet starts when somebody waits for it. */
+export function isStarting({ target }: Member): boolean {
+  return target.status?.state === 'starting' || target.status?.state === 'idle';
+}
+
 /** Forwards the exchange to this member; steps can see which one. */
 export function handTo(member: Member, exchange: Exchange): Promise<ResultObject> | ResultObject {
   exchange.server = member.name;

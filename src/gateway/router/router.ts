@@ -29,7 +29,7 @@ import { withoutHidden } from '../../kernel/text/hidden.ts';
 import { Catalogs } from './catalogs.ts';
 import type { AreaNames } from './catalogs.ts';
 import { mergeCapabilities, fenceInstructions } from './merge-opening.ts';
-import { handTo } from './member.ts';
+import { handTo, isStarting } from './member.ts';
 import type { Member } from './member.ts';
 import { PublicNames, posesAsAnother, QUALIFIER, toQualified } from './public-names.ts';
 import type { NamingRules } from './public-names.ts';
@@ -222,7 +222,13 @@ export class Router implements Target {
     const owner = known ?? this.#catalogs.heldOwner(area, name);
     if (!owner) return undefined;
     const isPosing = posesAsAnother(owner, this.#options.names.servers);
-    return { server: owner.server, name: owner.name, isPosing, away: () => this.#catalogs.missing(area, owner) };
+    return {
+      server: owner.server,
+      name: owner.name,
+      isPosing,
+      away: () => this.#catalogs.missing(area, owner),
+      starting: (client) => this.#catalogs.starting(area, owner.server, client),
+    };
   }
 
   #originOfUri(uri: string): Origin | undefined {
@@ -333,11 +339,6 @@ export class Router implements Target {
       new GatewayError('UPSTREAM_UNREACHABLE', { server: only.name, reason: 'it is still starting' })
     );
   }
-}
-
-/** A single server that is starting has no list yet. */
-function isStarting({ target }: Member): boolean {
-  return target.status?.state === 'starting' || target.status?.state === 'idle';
 }
 
 /** The name of the tool or prompt that a request is about. */

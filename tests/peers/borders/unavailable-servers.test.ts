@@ -74,9 +74,15 @@ describe.each(CLIENTS)('%s', (_, connect) => {
     expect(told.input).toMatch(/crashing \(.+exit code 3; stderr: API_KEY is missing/s);
   });
 
-  test('a server that is still starting is named, if a rule has to see its tools first', async () => {
-    const call = await connect(await serve({ steps: [filter({ deny: ['delete_*'] })], startMs: 200 }));
-    expect(await call('starting__x')).toContain('Cannot reach starting: it is still starting');
+  test('a server that does not start is named in the same words, whether a rule has to see its tools first or not', async () => {
+    const servers = { up, starting: { server: starting, timeoutMs: 1000 } };
+    const answers = [];
+    for (const steps of [[], [filter({ deny: ['delete_*'] })]]) {
+      const call = await connect(await serve({ servers, steps, startMs: 200 }));
+      answers.push(await call('starting__x'));
+    }
+    expect(answers[0]).toMatch(/starting \(.+\) did not answer initialize within 1000 ms/s);
+    expect(answers[1]).toBe(answers[0]);
   });
 
   test('a tool hidden by a filter stays unknown', async () => {

@@ -29,6 +29,7 @@ import { respond } from '../../chain/outcome.ts';
 import { toUnknownTool } from '../../chain/tool-annotations.ts';
 import { listAllEntries, toListEntries } from '../../chain/list-entries.ts';
 import type { ChainLookup } from '../../chain/map-names.ts';
+import { whenStarted } from '../../chain/when-started.ts';
 import { completedArguments, withValues } from '../../matching/completed-values.ts';
 import { AskByRule } from './ask-by-rule.ts';
 import type { Expression } from './expression.ts';
@@ -309,10 +310,11 @@ class ListedNames {
     kind: Kind,
     name: string,
     exchange: StepExchange,
-    { lookUp }: ChainLookup,
+    { lookUp, originOf }: ChainLookup,
   ): Promise<JsonObject | undefined> {
     const known = this.find(kind, name, exchange);
     if (known) return known;
+    await whenStarted(`${kind}s`, name, exchange, originOf);
     this.learn(kind, exchange, await listAllEntries(lookUp, `${kind}s`));
     return this.find(kind, name, exchange);
   }

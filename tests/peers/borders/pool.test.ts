@@ -333,7 +333,7 @@ describe('users who take their time over a question', () => {
   });
 
   test('hold up no other call where the server asked for roots before it got theirs', async () => {
-    await using gateway = await start({ early: node(ASKS, '--asks-at-start') }, { limits: { maxPool: 2 } });
+    await using gateway = await start({ early: node(ASKS, '--asks-at-start', '--logs') }, { limits: { maxPool: 2 } });
     const { thinking, decide } = undecided();
     const slow = await Promise.all(
       Array.from({ length: 3 }, () => connectAskable(STATELESS, gateway.url, { thinking })),

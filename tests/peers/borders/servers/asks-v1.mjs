@@ -1,5 +1,5 @@
 // A server of SDK v1 on stdio that asks its client for everything. `--asks-at-start`: for roots, as soon as the client is
-// there. `--list-waits FILE`: tools/list is answered when there is such a file.
+// there. `--list-waits FILE`: tools/list is answered when there is such a file. `--logs`: it declares log messages.
 import { existsSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -11,7 +11,13 @@ const text = (value) => ({ content: [{ type: 'text', text: String(value) }] });
 
 const mcp = new McpServer(
   { name: 'asks', version: '1.0.0' },
-  { capabilities: { tools: { listChanged: true }, resources: { subscribe: true } } },
+  {
+    capabilities: {
+      tools: { listChanged: true },
+      resources: { subscribe: true },
+      ...(flag('--logs') && { logging: {} }),
+    },
+  },
 );
 const { server } = mcp;
 const tools = [

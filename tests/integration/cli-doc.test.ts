@@ -16,7 +16,8 @@ const FOOT = `
 Exit status: 0 done, 1 something failed, 2 the command line was not understood.
 Results go to stdout, everything else to stderr. NO_COLOR=1 turns colours off.
 `;
-const COMMON = 'parley ls --help';
+/** What several commands share is shown once, with these. */
+const COMMON = ['parley ls --help', 'parley serve --help'];
 const BLOCK = /<!-- shell: (.+?) -->\n```text\n([\s\S]*?)```/g;
 const blocks = [...read(PAGE).matchAll(BLOCK)].map(([, line, text]) => ({ line: line!, text: text! }));
 
@@ -92,18 +93,25 @@ function withoutFoot(output: string): string {
   return `${output.slice(0, -FOOT.length)}\n`.replace(/\n {2}-h, --help +this help(?=\n)/, '');
 }
 
-/** The options of commands that connect, and to what they connect, are shown once, with `ls`. */
+/** Options and sentences that an earlier one of the `COMMON` helps has in the same words. */
 function withoutCommon(line: string, output: string): string {
-  if (line === COMMON || !line.endsWith('--help')) return output;
-  const { text = '' } = blocks.find((block) => block.line === COMMON) ?? {};
-  const common = text.split('\n').filter((one) => /^(?: {2}-|Connects to |servers of the configuration)/.test(one));
-  expect(common.length).toBeGreaterThan(7);
+  const earlier = COMMON.slice(0, COMMON.includes(line) ? COMMON.indexOf(line) : COMMON.length);
+  const shown = blocks.filter((block) => earlier.includes(block.line)).flatMap(({ text }) => text.split('\n'));
+  const common = shown
+    .filter((one) => /^(?: {2}-|Connects to |servers of the configuration)/.test(one))
+    .map(inOneWidth);
+  expect(common.length).toBeGreaterThanOrEqual(earlier.length * 7);
   return output
     .split('\n')
-    .filter((one) => !common.includes(one))
+    .filter((one) => !common.includes(inOneWidth(one)))
     .join('\n')
     .replace(/\nOptions\n\n/, '\n')
     .replaceAll('\n\n\n', '\n\n');
+}
+
+/** Each help has columns of its own. */
+function inOneWidth(line: string): string {
+  return line.replaceAll(/ +/g, ' ');
 }
 
 /** What is different in every run. */

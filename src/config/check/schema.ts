@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from '../../kernel/base/limits.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import { LOG_LEVELS, SHARING } from '../settings.ts';
 import { AUTH } from './auth-shape.ts';
-import { ABOUT_SHARING, SERVER } from './server-shape.ts';
+import { SERVER } from './server-shape.ts';
 import {
   MAX_MS,
   anything,
@@ -196,7 +196,10 @@ export const CONFIG = object(
       ['always', 'on-collision'],
       'When the names of several servers get their server in front, as `server__name`. Default: always.',
     ),
-    share: choice(SHARING, `For all servers: ${ABOUT_SHARING} Default: auto.`),
+    share: choice(
+      SHARING,
+      'How clients share servers that say nothing else; `share` of a server explains it. Default: auto.',
+    ),
     startMs: integer(
       'How long a client may wait for servers that start, or are slow to list what they offer. Default: 10000.',
       { min: 1, max: MAX_MS },

@@ -92,7 +92,7 @@ const FOREIGN_LOGIN = object(
   'The same as "auth", as VS Code and Claude Code write it.',
 );
 
-export const ABOUT_SHARING =
+const ABOUT_SHARING =
   'auto: clients share a process until the server asks one of them, which then has one of its own; connections to a URL are shared for lists, and clients that can be asked have one of their own for calls; session: every client has its own; all: they share one, and the server cannot ask them.';
 
 export const SERVER = object(

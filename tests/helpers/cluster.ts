@@ -31,6 +31,8 @@ interface ClusterOptions {
   replicas?: number;
   /** Further keys of the configuration, the same at all or those of the n-th one. */
   config?: object | ((n: number) => object);
+  /** Environment variables of the n-th one. */
+  env?: (n: number) => Record<string, string>;
 }
 
 /** The gateways of a test, and one address for all of them. */
@@ -75,7 +77,7 @@ export class TestCluster implements AsyncDisposable {
     const home = new Home();
     this.#homes.push(home);
     const port = await freePort();
-    const { redis, servers, config } = this.#options;
+    const { redis, servers, config, env } = this.#options;
     const internal = `http://127.0.0.1:${port}`;
     home.write('parley.config.json', {
       mcpServers: servers,
@@ -87,7 +89,7 @@ export class TestCluster implements AsyncDisposable {
       cluster: { listen: port, host: '127.0.0.1', advertise: internal },
       ...(typeof config === 'function' ? (config as (n: number) => object)(at) : config),
     });
-    const parley = home.start(['serve', '--open']);
+    const parley = home.start(['serve', '--open'], env?.(at));
     return { parley, home, url: await parley.url(), internal };
   }
 

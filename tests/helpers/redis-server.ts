@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import { removeFolder } from './remove-folder.ts';
 import { freePort } from './server-process.ts';
 import { until, within } from './until.ts';
@@ -18,6 +19,8 @@ export interface RedisServer extends AsyncDisposable {
   pause(): Promise<() => Promise<void>>;
   /** Halts it, so that connections stay and nothing is answered, and returns a function that lets it go on. */
   halt(): () => void;
+  /** Sends commands, over a connection of their own. */
+  tell(...command: [string, ...string[]]): Promise<unknown>;
 }
 
 export async function startRedis(settings: Record<string, string> = {}): Promise<RedisServer> {
@@ -48,6 +51,14 @@ export async function startRedis(settings: Record<string, string> = {}): Promise
     halt() {
       child.kill('SIGSTOP');
       return () => void child.kill('SIGCONT');
+    },
+    async tell(name, ...rest) {
+      const client = new Redis(port, { lazyConnect: true });
+      try {
+        return await client.call(name, ...rest);
+      } finally {
+        client.disconnect();
+      }
     },
     async [Symbol.asyncDispose]() {
       await kill();

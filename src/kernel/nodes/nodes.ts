@@ -30,7 +30,9 @@ export interface Nodes {
   ownerOf(id: unknown): string | undefined;
   /** Whether another node is there, as far as can be known at the moment. */
   isAlive(node: string): Promise<boolean>;
-  /** Calls back when others may have taken this node for dead, and it is back. */
+  /** Whether what is missing in the shared state has ended: false for some seconds after the state was away or has lost its rows. */
+  isSettled(): Promise<boolean>;
+  /** Calls back when others may have taken this node for dead, and it is back, or the state has lost what it wrote. */
   onReturn(back: () => void): void;
   forward(node: string, visit: ForwardedVisit): Promise<ForwardOutcome>;
 }

@@ -76,6 +76,8 @@ async function open({ url, patienceMs = PATIENCE_MS }: RedisPlace): Promise<Redi
     commandTimeout: patienceMs,
     maxRetriesPerRequest: null,
     retryStrategy: (times) => Math.min(50 * times, 1000),
+    // After a fail-over the old server may live on as a replica, to which a connection would stick.
+    reconnectOnError: ({ message }) => message.startsWith('READONLY'),
   };
   const client = new Client(url, options);
   // Without a listener ioredis writes to the console. Commands report their own errors.

@@ -83,7 +83,11 @@ class Cluster implements JoinedNodes {
   }
 
   async isAlive(node: string): Promise<boolean> {
-    return (await this.#directory?.look(node)) !== undefined;
+    return (await this.#directory?.look(node)) !== undefined || !(await this.isSettled());
+  }
+
+  async isSettled(): Promise<boolean> {
+    return (await this.#directory?.isSettled()) ?? true;
   }
 
   onReturn(back: () => void): void {

@@ -9,6 +9,7 @@ import type { NodeReport } from '../../../kernel/nodes/nodes.ts';
 import type { State } from '../../../kernel/state/state.ts';
 import { differences, readFacts, toReport } from './node-facts.ts';
 import type { NodeFacts } from './node-facts.ts';
+import { StateLosses } from './state-losses.ts';
 
 export interface NodeAddress {
   readonly url: string;
@@ -25,6 +26,8 @@ export interface NodeDirectory {
   find(node: string): NodeAddress | undefined;
   /** Looks again, now. */
   look(node: string): Promise<NodeAddress | undefined>;
+  /** Whether a node that is not found has ended. Not while the state may have lost its row. */
+  isSettled(): Promise<boolean>;
   readonly size: number;
   /** All nodes, this one first. */
   report(): NodeReport[];
@@ -41,7 +44,7 @@ interface RegistrationParts {
   state: State;
   clock: Clock;
   log: Log;
-  /** This node may have been taken for dead, and is back. */
+  /** This node may have been taken for dead, and is back, or what it has written is lost. */
   onReturn: () => void;
   /** Another node has ended, or does not say any more that it is there. */
   onGone: (node: string) => void;
@@ -52,10 +55,13 @@ const EVERY_MS = 2000;
 const LIFE_MS = 6000;
 /** Less than the life of a row, by what a command takes. */
 const DOUBT_MS = 4000;
+/** Since a renewal: the state may have been away for so long that rows of others have expired. */
+const LATE_MS = 3500;
 
 export class NodeRegistrations implements NodeDirectory {
   readonly ready: Promise<unknown>;
   readonly #parts: RegistrationParts;
+  readonly #losses: StateLosses;
   #nodes = new Map<string, NodeAddress & { version: number }>();
   /** In which keys nodes were said to differ. */
   readonly #warned = new Map<string, string>();
@@ -67,6 +73,7 @@ export class NodeRegistrations implements NodeDirectory {
 
   constructor(parts: RegistrationParts) {
     this.#parts = parts;
+    this.#losses = new StateLosses(parts);
     this.#renewedAt = ticksOf(parts.clock);
     this.ready = this.#renew().then(() => this.#schedule());
     this.ready.catch(() => {}); // who waits for it gets the reason
@@ -91,8 +98,14 @@ export class NodeRegistrations implements NodeDirectory {
   async look(node: string): Promise<NodeAddress | undefined> {
     const entry = await this.#parts.state.get(SET, node);
     if (entry) this.#learn(node, entry);
-    else this.#forget(node);
+    else if (await this.isSettled()) this.#forget(node);
     return this.#nodes.get(node);
+  }
+
+  async isSettled(): Promise<boolean> {
+    if (this.#sinceRenewal > LATE_MS || !this.#losses.isSettled) return false;
+    if (await this.#losses.look()) this.#parts.onReturn();
+    return this.#losses.isSettled;
   }
 
   async drain(): Promise<void> {
@@ -130,15 +143,21 @@ export class NodeRegistrations implements NodeDirectory {
       version = await put();
     }
     if (version !== undefined) this.#version = version;
-    const isLate = ticksOf(clock) - this.#renewedAt > DOUBT_MS;
+    const sinceRenewal = this.#sinceRenewal;
+    if (sinceRenewal > LATE_MS) this.#losses.disturb();
     this.#renewedAt = ticksOf(clock);
-    if (isLate) onReturn();
+    const isEmptied = await this.#losses.look();
+    if (isEmptied || sinceRenewal > DOUBT_MS) onReturn();
     await this.#readAll();
+  }
+
+  get #sinceRenewal(): number {
+    return ticksOf(this.#parts.clock) - this.#renewedAt;
   }
 
   async #readAll(): Promise<void> {
     const rows = await this.#parts.state.list(SET);
-    for (const name of this.#nodes.keys()) if (!rows.has(name)) this.#forget(name);
+    if (this.#losses.isSettled) for (const name of this.#nodes.keys()) if (!rows.has(name)) this.#forget(name);
     for (const [name, entry] of rows) if (name !== this.#parts.self) this.#learn(name, entry);
   }
 
@@ -200,6 +219,10 @@ export class ListedNodes implements NodeDirectory {
 
   look(node: string): Promise<NodeAddress | undefined> {
     return Promise.resolve(this.find(node));
+  }
+
+  isSettled(): Promise<boolean> {
+    return Promise.resolve(true);
   }
 
   drain(): Promise<void> {

@@ -16,7 +16,8 @@ export interface SessionRecord {
   subscriptions: Set<string>;
 }
 
-export type TakenSession = SessionRecord | { readonly owner: string } | undefined;
+/** `isUnsettled`: nothing is kept of it, but the state may have lost it, and the node that has it writes it again within seconds. */
+export type TakenSession = SessionRecord | { readonly owner: string } | { readonly isUnsettled: true } | undefined;
 
 export interface HttpSessionStore {
   /** A new id. */

@@ -18,6 +18,7 @@ function world() {
   const state: State = new MemoryState(clock, { isShared: true });
   const alive = new Set<string>();
   const broken = { is: false };
+  const settles = { is: true };
   const failing = new Proxy(state, {
     get: (target, name) => {
       const value = Reflect.get(target, name) as unknown;
@@ -34,6 +35,7 @@ function world() {
       mark: toMark(self),
       ownerOf: () => undefined,
       isAlive: async (other) => alive.has(other),
+      isSettled: async () => settles.is,
       onReturn: (back) => void returns.push(back),
       forward: async () => ({ kind: 'unsent' }),
     };
@@ -42,7 +44,7 @@ function world() {
     sessions.onLost((id) => lost.push(id));
     return { sessions, lost, die: () => alive.delete(self), wake: () => returns.forEach((back) => back()) };
   };
-  return { clock, node, broken };
+  return { clock, state, node, broken, settles };
 }
 
 describe('sessions that gateways share', () => {
@@ -139,5 +141,20 @@ describe('sessions that gateways share', () => {
     await settled();
     a.die();
     expect(await b.sessions.takeOver('id', 'me')).toBeUndefined();
+  });
+
+  it('whose rows the state has lost are written again by their node, and nobody is told meanwhile that they do not exist', async () => {
+    const { state, node, settles } = world();
+    const [a, b] = [node('a'), node('b')];
+    const ids = Array.from({ length: 250 }, (_, n) => `id-${n}`);
+    for (const id of ids) await a.sessions.begin(id, record());
+    for (const id of ids) await state.remove('sessions', id);
+    settles.is = false;
+    expect(await b.sessions.takeOver('id-0', 'me')).toEqual({ isUnsettled: true });
+    a.wake();
+    await settled();
+    settles.is = true;
+    expect((await state.list('sessions')).size).toBe(ids.length);
+    expect(await b.sessions.takeOver('id-0', 'me')).toEqual({ owner: 'a' });
   });
 });

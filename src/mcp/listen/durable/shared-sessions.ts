@@ -2,6 +2,7 @@
 // 1. A node takes a session over only in the version that it has read, after the node in it has ended. Of several, one succeeds.
 // 2. A node that may have been taken for dead, because it was paused or cut off, compares versions before it uses its sessions again.
 // 3. While the state fails, live sessions go on, and what should have been written is written later. Nobody can take over meanwhile.
+// 4. After the state has lost rows, each node writes those of its sessions again; until then, a row that is missing says nothing.
 import { ticksOf } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { toReadable } from '../../../kernel/base/errors.ts';
@@ -66,13 +67,17 @@ export class SharedSessions implements HttpSessionStore {
   #doubts = 0;
   /** Since then, some sessions have not been compared. */
   #isComparing = false;
+  #catchingUp: Promise<void> = Promise.resolve();
   #stop: () => void;
 
   constructor(parts: SharedSessionsParts) {
     this.#parts = parts;
     this.#tickedAt = ticksOf(parts.clock);
     this.#stop = this.#schedule();
-    parts.nodes.onReturn(() => this.#doubt());
+    parts.nodes.onReturn(() => {
+      this.#doubt();
+      this.#startCatchUp();
+    });
   }
 
   name(): string {
@@ -121,8 +126,9 @@ export class SharedSessions implements HttpSessionStore {
     for (;;) {
       if (this.#ended.has(id)) return undefined;
       const entry = await state.get(SET, id);
-      const row = entry && readRow(entry.value);
-      if (!entry || row?.binding !== binding) return undefined;
+      if (!entry) return (await nodes.isSettled()) ? undefined : { isUnsettled: true };
+      const row = readRow(entry.value);
+      if (row?.binding !== binding) return undefined;
       if (row.v > FORMAT) return row.owner === '' ? undefined : { owner: row.owner };
       if (row.owner !== '' && row.owner !== nodes.self && (await nodes.isAlive(row.owner))) return { owner: row.owner };
       const own = this.#own.get(id);
@@ -195,16 +201,17 @@ export class SharedSessions implements HttpSessionStore {
     own.isStale = true; // the next tick writes it
   }
 
-  /** Whether the session is still ours. One whose row is gone was lost by the state, and is written again. */
+  /** Whether the session is still ours. One whose row is gone, or was there before ours, was lost by the state, and is written again. */
   #compare(id: string, own: OwnSession, entry: StateEntry | undefined): boolean {
-    const isOurs = !entry || readRow(entry.value)?.owner === this.#parts.nodes.self;
+    const isLost = !entry || entry.version < own.version;
+    const isOurs = isLost || readRow(entry.value)?.owner === this.#parts.nodes.self;
     if (isOurs) own.sureOf = this.#doubts;
     else {
       this.#own.delete(id);
       this.#lost(id);
       this.#parts.log.warn({}, 'session.lost');
     }
-    if (!entry) [own.version, own.isStale] = [0, true];
+    if (isLost) [own.version, own.isStale] = [entry?.version ?? 0, true];
     return isOurs;
   }
 
@@ -223,8 +230,14 @@ export class SharedSessions implements HttpSessionStore {
       if (ticksOf(this.#parts.clock) - this.#tickedAt >= DOUBT_MS) this.#doubt();
       this.#tickedAt = ticksOf(this.#parts.clock);
       this.#stop = this.#schedule();
-      this.#catchUp().catch((error: unknown) => this.#parts.log.warn({ error: toReadable(error) }, 'sessions.late'));
+      this.#startCatchUp();
     });
+  }
+
+  #startCatchUp(): void {
+    const { log } = this.#parts;
+    const done = this.#catchingUp.then(() => this.#catchUp());
+    this.#catchingUp = done.catch((error: unknown) => log.warn({ error: toReadable(error) }, 'sessions.late'));
   }
 
   /** Compares, writes what is late or would expire, and removes what has ended. */
@@ -232,8 +245,12 @@ export class SharedSessions implements HttpSessionStore {
     const now = ticksOf(this.#parts.clock);
     const isDue = (own: OwnSession): boolean => own.isStale || own.writtenAt < now - this.#parts.idleMs / 4;
     if (this.#isComparing) await this.#compareAll();
-    const due = [...this.#own].filter(([, own]) => isDue(own)).slice(0, BATCH);
-    await Promise.all(due.map(([id, own]) => this.#write(id, own)));
+    const due = [...this.#own].filter(([, own]) => isDue(own));
+    for (let at = 0; at < due.length; at += BATCH) {
+      const batch = due.slice(at, at + BATCH);
+      await Promise.all(batch.map(([id, own]) => this.#write(id, own)));
+      if (batch.every(([, own]) => own.isStale)) break; // the state is away
+    }
     for (const id of [...this.#ended].slice(0, BATCH)) await this.#erase(id);
   }
 

@@ -28,7 +28,7 @@ interface SessionSearch {
 type FoundSession = { kind: 'here' | 'answered' | 'broken' | 'cut' } | { kind: 'misdirected'; owner: string };
 
 /** How long a lost node may be taken for alive, and more. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 12_000;
 const LOOK_EVERY_MS = 200;
 
 export async function searchSession(search: SessionSearch): Promise<FoundSession> {
@@ -39,6 +39,10 @@ export async function searchSession(search: SessionSearch): Promise<FoundSession
     if (search.isOver()) return { kind: 'answered' };
     if (owner === undefined) {
       const found = await store.takeOver(id, binding);
+      if (found && 'isUnsettled' in found) {
+        await pause(clock, LOOK_EVERY_MS);
+        continue;
+      }
       if (found && !('owner' in found)) search.restore(found);
       if (!found || !('owner' in found)) return { kind: 'here' };
       ({ owner } = found);

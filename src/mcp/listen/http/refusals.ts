@@ -83,10 +83,14 @@ export function runPage(
   );
 }
 
+/** Faults of gateways that serve as one after which nothing was begun: proxies and clients may try again by themselves. */
+const UNBEGUN = new Set(['NODE_AWAY', 'STATE_FAILED']);
+
 /** An HTTP error whose body is a JSON-RPC error, for clients that show only one of the two. */
 export function answerError(response: HttpResponse, error: GatewayError, id: RequestId | null = null): void {
   const { status } = error.row;
-  const headers = status === 429 ? retryAfter(error.details.retryAfterMs) : challengeOf(error);
+  const isPaced = status === 429 || UNBEGUN.has(error.code);
+  const headers = isPaced ? retryAfter(error.details.retryAfterMs) : challengeOf(error);
   answerJson(response, status, writeMessage(toErrorMessage(id, plainError(error))), headers);
 }
 

@@ -20,6 +20,7 @@ async function besideAnother() {
     mark: '.a',
     ownerOf: (id) => (markedNode(id) === 'b' ? 'b' : undefined),
     isAlive: () => Promise.resolve(true),
+    isSettled: () => Promise.resolve(true),
     onReturn: () => {},
     forward: (_, { request, response }: ForwardedVisit) => {
       forwarded.push(request.url!);

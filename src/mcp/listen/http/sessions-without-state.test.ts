@@ -21,6 +21,7 @@ const nodes: Nodes = {
   mark: toMark('a'),
   ownerOf: () => undefined,
   isAlive: async () => true,
+  isSettled: () => Promise.resolve(true),
   onReturn: () => {},
   forward: async () => ({ kind: 'unsent' }),
 };

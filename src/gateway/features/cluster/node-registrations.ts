@@ -138,16 +138,20 @@ export class NodeRegistrations implements NodeDirectory {
     const put = (): Promise<number | undefined> =>
       state.put(SET, self, text, { version: this.#version, ttlMs: LIFE_MS });
     let version = await put();
+    const sinceRenewal = this.#sinceRenewal;
+    let isBehind = false;
     if (version === undefined) {
-      this.#version = (await state.get(SET, self))?.version ?? 0;
+      const found = (await state.get(SET, self))?.version ?? 0;
+      // Without a pause, our row can neither have expired nor be an earlier one.
+      isBehind = found < this.#version && (found > 0 || sinceRenewal <= LATE_MS);
+      this.#version = found;
       version = await put();
     }
     if (version !== undefined) this.#version = version;
-    const sinceRenewal = this.#sinceRenewal;
-    if (sinceRenewal > LATE_MS) this.#losses.disturb();
     this.#renewedAt = ticksOf(clock);
-    const isEmptied = await this.#losses.look();
-    if (isEmptied || sinceRenewal > DOUBT_MS) onReturn();
+    const isLost = await this.#losses.look(isBehind);
+    if (sinceRenewal > LATE_MS) this.#losses.disturb();
+    if (isLost || sinceRenewal > DOUBT_MS) onReturn();
     await this.#readAll();
   }
 

@@ -43,3 +43,14 @@ it('a node that finds a state without anything does not say that it was emptied'
   expect(await node().look()).toBe(false);
   expect(said).toEqual([]);
 });
+
+it('a state that has gone back to an earlier time is said to be behind, and not to be empty', async () => {
+  const { clock, said, node } = world();
+  const a = node();
+  await a.look();
+  clock.advance(10_000);
+  expect(await a.look(true)).toBe(true);
+  expect(a.isSettled).toBe(false);
+  expect(said.join()).toMatch(/store\.behind/);
+  expect(said.join()).not.toMatch(/store\.emptied/);
+});

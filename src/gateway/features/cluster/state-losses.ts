@@ -37,22 +37,24 @@ export class StateLosses {
     this.#unsettledUntil = ticksOf(this.#parts.clock) + GRACE_MS;
   }
 
-  /** Whether the state was emptied since the last look. */
-  look(): Promise<boolean> {
-    return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
+  /** Whether the state has lost rows since the last look. `isBehind`: that is known, but not whether it lost all. */
+  look(isBehind = false): Promise<boolean> {
+    if (isBehind && this.#looking) return this.#looking.then(() => this.#look(true));
+    return (this.#looking ??= this.#look(isBehind).finally(() => (this.#looking = undefined)));
   }
 
-  async #look(): Promise<boolean> {
+  async #look(isBehind: boolean): Promise<boolean> {
     const before = this.#id;
     const now = (await this.#parts.state.get(SET, KEY))?.value;
-    if (now !== undefined && (before === undefined || now === before)) {
+    const isKnown = now !== undefined && (before === undefined || now === before);
+    if (isKnown && !isBehind) {
       this.#id = now;
       return false;
     }
     this.disturb();
     this.#id = now ?? (await this.#write());
     if (before === undefined) return false;
-    this.#parts.log.warn({}, 'store.emptied');
+    this.#parts.log.warn({}, isKnown ? 'store.behind' : 'store.emptied');
     return true;
   }
 

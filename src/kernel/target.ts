@@ -5,6 +5,7 @@ import type { HttpHandler, HttpRequest } from './base/http.ts';
 import type { Family } from './base/metric.ts';
 import type { Ask, ClientView, Exchange, LogEntry } from './exchange.ts';
 import type { PageLogin } from './login-pages.ts';
+import { randomId } from './crypto/ids.ts';
 import { isObject } from './message.ts';
 import type { JsonObject, NotificationMessage } from './message.ts';
 import { RawObject } from './raw/raw-object.ts';
@@ -115,6 +116,8 @@ type ChangeOfKind =
 export const RELATED_TASK_KEY = 'io.modelcontextprotocol/related-task';
 /** Ours: set on the entries of a server that is away, with the reason. */
 export const UNAVAILABLE_KEY = 'mcp-parley/unavailable';
+/** Ours, with a value of this process: set on entries that the server listed in a former process. It starts, and nothing is judged by what they say. */
+export const REMEMBERED_KEY = 'mcp-parley/remembered';
 /** Ours: names the server that a custom method is for. */
 export const SERVER_KEY = 'mcp-parley/server';
 
@@ -266,4 +269,17 @@ export function readSuspended(result: ResultObject): SuspendedCall | undefined {
   if (!isObject(result) || result instanceof RawObject) return undefined;
   const suspended = result[KEY];
   return isObject(suspended) && isObject(suspended.questions) ? (suspended as unknown as SuspendedCall) : undefined;
+}
+
+const OWN = randomId();
+
+/** `reason`: why the list of this process is not there yet. */
+export function toRemembered(entry: JsonObject, reason: string): JsonObject {
+  const meta = isObject(entry['_meta']) ? entry['_meta'] : undefined;
+  return { ...entry, _meta: { ...meta, [UNAVAILABLE_KEY]: reason, [REMEMBERED_KEY]: OWN } };
+}
+
+/** A step that learns from lists leaves it out, so that a call waits for the list of this process. */
+export function isRemembered({ _meta: meta }: JsonObject): boolean {
+  return isObject(meta) && meta[REMEMBERED_KEY] === OWN;
 }

@@ -4,19 +4,8 @@
 // 2. A hidden or renamed entry cannot be called by its own name.
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
-import type {
-  Next,
-  Outcome,
-  Step,
-  StepExchange,
-  StepFunction,
-  ToolRule,
-  LookUp,
-  OriginOf,
-  Origin,
-} from '../../kernel/step.ts';
+import type { Next, Outcome, Step, StepExchange, StepFunction, ToolRule, LookUp, OriginOf } from '../../kernel/step.ts';
 import type { Change } from '../../kernel/target.ts';
-import { isGatewayTool } from '../../kernel/gateway-tool.ts';
 import { readRef } from '../../kernel/named-thing.ts';
 import {
   CALL_TOOL,
@@ -32,6 +21,8 @@ import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
 import { toListEntries, listAllEntries } from './list-entries.ts';
 import type { ListEntry } from './list-entries.ts';
 import { respond } from './outcome.ts';
+import { NameTable } from './name-table.ts';
+import type { EntryOrigin, MapEntry } from './name-table.ts';
 import { misuseError } from './step-error.ts';
 import { whenStarted } from './when-started.ts';
 
@@ -246,7 +237,8 @@ class NameMapper {
     const isOwn = ownTool?.name === name;
     const known = table.owner(name, isOwn);
     if (known === undefined || table.stale) {
-      if (known === undefined) await whenStarted(this.#area, name, exchange, around.originOf);
+      if (known === undefined)
+        await whenStarted(this.#area, table.formerOwner(name) ?? name, exchange, around.originOf);
       try {
         table = await this.#renew(scope, around);
       } catch (thrown) {
@@ -267,7 +259,8 @@ class NameMapper {
 
   /** The name in the rest of the chain, as far as it is known. */
   behind(name: string, scope: string): string | undefined {
-    return this.#tables.get(scope)?.owner(name);
+    const table = this.#tables.get(scope);
+    return table?.owner(name) ?? table?.formerOwner(name);
   }
 
   changed(): void {
@@ -321,71 +314,6 @@ class NameMapper {
       throw misuseError(this.#step, `gives the name "${shown.name}" to both "${one}" and "${other}"`);
     }
     return this.#keep(scope, table);
-  }
-}
-
-/** Returns the entry as clients see it; undefined hides it. `origin`: where it comes from, as far as it is known. */
-export type MapEntry = (entry: ListEntry, origin?: Origin) => ListEntry | undefined;
-
-/** Finds the origin of an entry by its name in the rest of the chain. */
-type EntryOrigin = (name: string) => Origin | undefined;
-
-/** Two entries that a step gives the same name. */
-interface NameClash {
-  name: string;
-  owners: [string, string];
-}
-
-/**
- * The mapping between shown names and the names in the rest of the chain. It is learned from passing lists and never derived from the form of
- * a name, so it can always be reversed.
- * 1. A shown name belongs to one entry. The gateway's own tool is kept apart, because a server may have one of the same name.
- * 2. After a changed list, old names are kept until newer ones are known, so a server that is away keeps its names.
- */
-class NameTable {
-  readonly #map: MapEntry;
-  readonly #owners = new Map<string, string>();
-  readonly #shown = new Map<string, string | undefined>();
-  /** Whether the gateway's own tools are shown. */
-  readonly #own = new Map<string, boolean>();
-  stale = false;
-
-  constructor(map: MapEntry) {
-    this.#map = map;
-  }
-
-  /** Returns the shown entries, or two entries with the same name. */
-  learn(entries: readonly ListEntry[], originOf: EntryOrigin): ListEntry[] | NameClash {
-    const shown: ListEntry[] = [];
-    for (const entry of entries) {
-      const asked = this.#map(entry, originOf(entry.name));
-      const isOwn = isGatewayTool(entry);
-      const mapped = asked && isOwn ? entry : asked;
-      if (isOwn) this.#own.set(entry.name, mapped !== undefined);
-      else this.#shown.set(entry.name, mapped?.name);
-      if (!mapped) continue;
-      const owner = this.#owners.get(mapped.name);
-      if (owner !== undefined && owner !== entry.name) return { name: mapped.name, owners: [owner, entry.name] };
-      if (!isOwn) this.#owners.set(mapped.name, entry.name);
-      shown.push(mapped);
-    }
-    return shown;
-  }
-
-  /** The name in the rest of the chain. `isOwn`: it is the gateway's own tool. */
-  owner(shown: string, isOwn = false): string | undefined {
-    if (isOwn) return this.#own.get(shown) ? shown : undefined;
-    return this.#owners.get(shown);
-  }
-
-  /** Whether the rest of the chain has this entry, shown or not. */
-  has(name: string, isOwn = false): boolean {
-    return isOwn ? this.#own.has(name) : this.#shown.has(name);
-  }
-
-  /** The shown name; undefined for a hidden entry. An unlisted entry is mapped by its name alone. */
-  shownName(own: string, originOf?: EntryOrigin): string | undefined {
-    return this.#shown.has(own) ? this.#shown.get(own) : this.#map({ name: own }, originOf?.(own))?.name;
   }
 }
 

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../kernel/message.ts';
 import { isGatewayTool } from '../../kernel/gateway-tool.ts';
 import type { LookUp, StepExchange } from '../../kernel/step.ts';
 import type { Change } from '../../kernel/target.ts';
+import { isRemembered } from '../../kernel/target.ts';
 import { ToolFacts } from '../../kernel/tool-facts.ts';
 import { FLOW_START } from '../../kernel/methods.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
@@ -56,7 +57,8 @@ export class ToolAnnotations {
 
   #keep(exchange: StepExchange, tools: ListEntry[]): void {
     // A server may have a tool of the same name as one of the gateway.
-    for (const tool of tools) if (!isGatewayTool(tool)) this.#facts.note(keyOf(exchange, tool.name), tool);
+    for (const tool of tools)
+      if (!isGatewayTool(tool) && !isRemembered(tool)) this.#facts.note(keyOf(exchange, tool.name), tool);
   }
 }
 

@@ -9,6 +9,7 @@ import type { ConsoleFeatureOptions } from './console/feature.ts';
 import { cluster } from './cluster/feature.ts';
 import type { ClusterFeatureOptions } from './cluster/feature.ts';
 import type { FeatureKind } from './feature.ts';
+import { lastLists } from './last-lists/feature.ts';
 import { listChecks } from './list-checks/feature.ts';
 import { mcpFlow } from './flow/feature.ts';
 import { observe } from './observe/feature.ts';
@@ -33,6 +34,7 @@ export const FEATURES: readonly FeatureKind<FeatureOptions>[] = [
   mcpFlow, // turns sessions of MCP Flow into calls, which all others judge
   questions, // finds a person for whatever is asked behind it
   accounts, // opens a server for each user, if users have accounts there
+  lastLists, // keeps what the features after it have let through
   listChecks, // checks what a server lists
   pins, // holds back what has changed there
   scopes, // what a caller may do at all, before anything asks a person

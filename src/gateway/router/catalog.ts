@@ -4,14 +4,15 @@
 // 2. Clients wait once for each list of a member that is away or slow. After that they get the last list at once while a newer
 //    one is fetched; `onLate` reports a difference. Retries become rarer while the member keeps failing. Entries of a member that
 //    is away or does not answer are marked. A member that was never reached offers nothing.
-// 3. Lists may differ between clients, so they are kept per client; for stateless clients, which have no session, per
+// 3. While a member starts that has listed tools or prompts in a former process, that list is shown, marked, after a shorter time.
+// 4. Lists may differ between clients, so they are kept per client; for stateless clients, which have no session, per
 //    declaration.
 import type { ClientView } from '../../kernel/exchange.ts';
-import { isObject, roughBytes } from '../../kernel/message.ts';
+import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { InternalExchange } from '../../kernel/internal-exchange.ts';
 import { toPlainObject } from '../../kernel/raw/raw-object.ts';
-import { UNAVAILABLE_KEY } from '../../kernel/target.ts';
+import { UNAVAILABLE_KEY, toRemembered } from '../../kernel/target.ts';
 import type { ClientOpening } from '../../kernel/target.ts';
 import { LIST_METHOD_BY_AREA } from '../../kernel/methods.ts';
 import type { ListArea } from '../../kernel/methods.ts';
@@ -24,26 +25,19 @@ import type { Log } from '../../kernel/base/log.ts';
 import { unlessLate } from '../../kernel/base/timing.ts';
 import { toShortKey } from '../../kernel/base/short-name.ts';
 import { BoundedMap } from '../../kernel/containers/bounded-map.ts';
+import type { KnownList, ListReader } from './last-lists.ts';
+import { ListCache, MAX_CLIENTS, kindOf } from './list-cache.ts';
+import type { CatalogKind, CatalogList, ClientLists } from './list-cache.ts';
 import { isStarting } from './member.ts';
 import type { Member } from './member.ts';
-
-type CatalogKind = Exclude<ListArea, 'resourceTemplates'>;
-
-export interface CatalogList {
-  entries: JsonObject[];
-  ttlMs: number;
-  isPrivate: boolean;
-  /** Further members of the list, such as `_meta`. */
-  more?: JsonObject | undefined;
-  /** The member has never listed anything. */
-  isUnknown?: boolean | undefined;
-}
 
 interface CatalogOptions {
   clock: Clock;
   log: Log;
   /** How long clients may wait for a member that starts or is slow to list. */
   startMs(): number;
+  /** Whether to show what the member listed in a former process. */
+  remembers?: boolean | undefined;
 }
 
 /** A list that clients no longer wait for. */
@@ -61,6 +55,9 @@ const SLOW = 1 / 4;
 /** The pause between attempts to fetch a slow list that has failed; it doubles. */
 const FIRST_PAUSE_MS = 1000;
 const LAST_PAUSE_MS = 60_000;
+/** How long clients wait for the list of a member if there is one of a former process. */
+const REMEMBERED_MS = 1000;
+const STARTING = 'it is still starting';
 
 export class Catalog {
   /** Called when a late list differs from what clients were shown. */
@@ -70,8 +67,8 @@ export class Catalog {
   readonly #lists: ListCache;
   readonly #last: LastKnownLists;
   readonly #slow = new Map<ListArea, SlowList>();
-  /** When clients stop waiting for the member to start. */
-  #waitUntil: number | undefined;
+  /** Since when clients wait for the member to start. */
+  #waitingSince: number | undefined;
 
   constructor(member: Member, options: CatalogOptions) {
     this.#member = member;
@@ -80,19 +77,31 @@ export class Catalog {
     this.#last = new LastKnownLists(member.target.isPerUser === true);
   }
 
-  /** Resolves with false if the member is still starting when the time is up. */
-  async ready(opening?: ClientOpening): Promise<boolean> {
+  /** Resolves with false if the member is still starting when the time is up. `area`: what the client wants to see; default: which tools there are. */
+  async ready(opening?: ClientOpening, area: ListArea = 'tools'): Promise<boolean> {
     const { clock } = this.#options;
-    this.#waitUntil ??= ticksOf(clock) + this.#options.startMs();
     const isKnown = Promise.resolve(this.#member.target.ready?.(opening)).then(() => true);
-    const isInTime = (await unlessLate(isKnown, clock, Math.max(0, this.#waitUntil - ticksOf(clock)))) ?? false;
-    if (isInTime) this.#waitUntil = undefined;
+    const since = (this.#waitingSince ??= ticksOf(clock));
+    const waitMs = await this.#waitMs(area, opening);
+    const isInTime = (await unlessLate(isKnown, clock, Math.max(0, since + waitMs - ticksOf(clock)))) ?? false;
+    if (isInTime) this.#waitingSince = undefined;
     return isInTime;
+  }
+
+  async #waitMs(area: ListArea, client: ListReader | undefined): Promise<number> {
+    const startMs = this.#options.startMs();
+    return client && (await this.#formerList(area, client)) ? Math.min(startMs, REMEMBERED_MS) : startMs;
+  }
+
+  /** Of a former process; undefined once the member has listed this area. */
+  async #formerList(area: ListArea, client: ListReader): Promise<KnownList | undefined> {
+    if (!this.#options.remembers || this.#last.has(area)) return undefined;
+    return this.#member.lastLists?.read(area, client);
   }
 
   /** `isLookup`: to find an owner, not to be shown. */
   async list(area: ListArea, client: ClientView, isLookup = false): Promise<CatalogList> {
-    if (!(await this.ready(client))) return this.#lastKnown(area, client, 'it is still starting');
+    if (!(await this.ready(client, area))) return this.#lastKnown(area, client, STARTING);
     const capability = this.#member.target.capabilities(client)[kindOf(area)];
     if (!capability) return this.#last.get(area, client) ?? NOTHING;
     const lists = this.#lists.of(client);
@@ -166,10 +175,15 @@ export class Catalog {
     this.#slow.set(area, { reason, failures: failures + 1, retryAt: ticksOf(this.#options.clock) + pauseMs });
   }
 
-  #showLast(area: ListArea, client: ClientView, { reason, retryAt }: SlowList, isOnItsWay: boolean): CatalogList {
+  async #showLast(
+    area: ListArea,
+    client: ClientView,
+    { reason, retryAt }: SlowList,
+    isOnItsWay: boolean,
+  ): Promise<CatalogList> {
     const lists = this.#lists.of(client);
     const shown = reason === undefined ? this.#last.get(area, client) : undefined;
-    const listed = shown ?? this.#lastKnown(area, client, reason ?? tooSlow(area));
+    const listed = shown ?? (await this.#lastKnown(area, client, reason ?? tooSlow(area)));
     lists.shown.set(area, listed);
     if (!isOnItsWay && ticksOf(this.#options.clock) >= retryAt) void this.#start(area, client, lists).catch(() => {}); // it is logged
     return listed;
@@ -177,12 +191,14 @@ export class Catalog {
 
   async #inTime(area: ListArea, client: ClientView, fetching: Promise<CatalogList>): Promise<CatalogList> {
     let reason = tooSlow(area);
-    const listed = await unlessLate(fetching, this.#options.clock, this.#options.startMs()).catch((error: unknown) => {
-      reason = wordsOf(error);
-      return undefined;
-    });
+    const listed = await unlessLate(fetching, this.#options.clock, await this.#waitMs(area, client)).catch(
+      (error: unknown) => {
+        reason = wordsOf(error);
+        return undefined;
+      },
+    );
     if (listed) return listed;
-    const known = this.#lastKnown(area, client, reason);
+    const known = await this.#lastKnown(area, client, reason);
     if (reason !== tooSlow(area)) return known;
     this.#slow.set(area, { reason, failures: 0, retryAt: 0 });
     this.#lists.of(client).shown.set(area, known);
@@ -200,6 +216,7 @@ export class Catalog {
     const { [area]: _entries, ttlMs = 0, cacheScope, nextCursor: _cursor, ...more } = last;
     const listed = { entries, ttlMs: Number(ttlMs), isPrivate: cacheScope !== 'public', more };
     this.#last.set(area, client, listed);
+    if (arrivedVia().length === 0) this.#member.lastLists?.note(area, client, listed);
     return listed;
   }
 
@@ -213,14 +230,16 @@ export class Catalog {
     }
   }
 
-  #lastKnown(area: ListArea, client: ClientView, reason: string): CatalogList {
-    const listed = this.#last.get(area, client) ?? { ...NOTHING, isUnknown: true };
-    const entries = listed.entries.map((entry) => ({
-      ...entry,
-      _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE_KEY]: reason },
-    }));
-    return { ...listed, ttlMs: 0, entries };
+  async #lastKnown(area: ListArea, client: ClientView, reason: string): Promise<CatalogList> {
+    const last = this.#last.get(area, client);
+    if (last) return { ...last, ttlMs: 0, entries: last.entries.map((entry) => toUnavailable(entry, reason)) };
+    const { entries = [], ...former } = (await this.#formerList(area, client)) ?? { isPrivate: false };
+    return { ...former, ttlMs: 0, isUnknown: true, entries: entries.map((entry) => toRemembered(entry, reason)) };
   }
+}
+
+function toUnavailable(entry: JsonObject, reason: string): JsonObject {
+  return { ...entry, _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE_KEY]: reason } };
 }
 
 function wordsOf(error: unknown): string {
@@ -229,110 +248,6 @@ function wordsOf(error: unknown): string {
 
 function tooSlow(area: ListArea): string {
   return `it did not answer ${LIST_METHOD_BY_AREA[area]} in time`;
-}
-
-function kindOf(area: ListArea): CatalogKind {
-  return area === 'resourceTemplates' ? 'resources' : area;
-}
-
-/** Limits stateless clients, which never say goodbye, and kinds of clients. */
-const MAX_CLIENTS = 100;
-
-/** The lists fetched for each client. They are dropped with the client. */
-class ListCache {
-  readonly clock: Clock;
-  readonly versions: Record<CatalogKind, number> = { tools: 0, prompts: 0, resources: 0 };
-  readonly #byClient = new WeakMap<ClientView, ClientLists>();
-  readonly #bySignature = new BoundedMap<string, ClientLists>(MAX_CLIENTS);
-
-  constructor(clock: Clock) {
-    this.clock = clock;
-  }
-
-  of(client: ClientView): ClientLists {
-    if (!client.era.hasSession) return this.#ofSignature(client);
-    const lists = this.#byClient.get(client) ?? new ClientLists(this);
-    this.#byClient.set(client, lists);
-    return lists;
-  }
-
-  outdate(kind: CatalogKind): void {
-    this.versions[kind]++;
-  }
-
-  #ofSignature({ principal, revision, capabilities }: ClientView): ClientLists {
-    const key = toShortKey(JSON.stringify([principal, revision, capabilities, arrivedVia()])); // a request through other gateways may get another list
-    return this.#bySignature.getOrCreate(key, () => new ClientLists(this));
-  }
-}
-
-interface CachedList {
-  listed: Promise<CatalogList>;
-  /** Set when it has arrived. */
-  value?: CatalogList;
-  /** The number of changes announced before it was fetched. */
-  version: number;
-  /** Until when it may be shown, and until when it may be used to find an owner. */
-  until: number;
-  lookupUntil: number;
-}
-
-/** To find an owner, a list of this age will do. */
-const LOOKUP_MS = 10_000;
-/**
- * Each request for a long list costs processor time. So the list is shown again for several times as long as it took to read and check: a client
- * that asks without a pause does not keep others waiting.
- */
-const ENTRY_MS = 0.2;
-const MEGABYTE_MS = 50;
-/** Shorter lists are read each time. */
-const LONG_MS = 40;
-const MOST_BYTES = 4_000_000;
-
-class ClientLists {
-  /** What the client was shown while a newer list was being fetched. */
-  readonly shown = new Map<ListArea, CatalogList>();
-  readonly #cache: ListCache;
-  readonly #kept = new Map<ListArea, CachedList>();
-
-  constructor(cache: ListCache) {
-    this.#cache = cache;
-  }
-
-  get(area: ListArea, isLookup: boolean): Promise<CatalogList> | undefined {
-    const kept = this.#kept.get(area);
-    if (!kept || kept.version !== this.#version(area)) return undefined;
-    return ticksOf(this.#cache.clock) < (isLookup ? kept.lookupUntil : kept.until) ? kept.listed : undefined;
-  }
-
-  /** Whether the cached list has arrived. */
-  has(area: ListArea): boolean {
-    return this.#kept.get(area)?.value !== undefined;
-  }
-
-  /** `isTold`: the member announces changes. */
-  keep(area: ListArea, listed: Promise<CatalogList>, isTold: boolean): void {
-    const forEver = isTold ? Infinity : 0;
-    const lookupUntil = ticksOf(this.#cache.clock) + Math.max(LOOKUP_MS, forEver);
-    const kept: CachedList = { listed, version: this.#version(area), until: forEver, lookupUntil };
-    this.#kept.set(area, kept);
-    listed.then(
-      (value) => {
-        kept.value = value;
-        kept.until = Math.max(kept.until, ticksOf(this.#cache.clock) + Math.max(value.ttlMs, leastMs(value)));
-      },
-      () => this.#kept.get(area) === kept && this.#kept.delete(area),
-    );
-  }
-
-  #version(area: ListArea): number {
-    return this.#cache.versions[kindOf(area)];
-  }
-}
-
-function leastMs({ entries }: CatalogList): number {
-  const ms = entries.length * ENTRY_MS + (roughBytes(entries, MOST_BYTES) / 1_000_000) * MEGABYTE_MS;
-  return ms > LONG_MS ? ms : 0;
 }
 
 /**

@@ -7,6 +7,7 @@ import { readServerUri } from '../../kernel/server-uri.ts';
 import type { Origin } from '../../kernel/step.ts';
 import type { Change, ClientOpening } from '../../kernel/target.ts';
 import type { ListArea } from '../../kernel/methods.ts';
+import { isRemembered } from '../../kernel/target.ts';
 import { ToolFacts } from '../../kernel/tool-facts.ts';
 import { canonicalJson } from '../../kernel/base/canonical-json.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
@@ -14,7 +15,7 @@ import { dictionary } from '../../kernel/containers/dictionary.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import { Catalog } from './catalog.ts';
-import type { CatalogList } from './catalog.ts';
+import type { CatalogList } from './list-cache.ts';
 import type { Member } from './member.ts';
 import { posesAsAnother } from './public-names.ts';
 import type { PublicNames, NameOwner } from './public-names.ts';
@@ -34,6 +35,8 @@ interface CatalogsOptions {
   log: Log;
   /** How long clients may wait for servers that start. */
   startMs?: (() => number | undefined) | undefined;
+  /** Whether to show what was listed in a former process. Bare names depend on lists, so there are none without one. */
+  remembers: boolean;
 }
 
 const START_MS = 10_000;
@@ -53,10 +56,10 @@ export class Catalogs {
     this.uris = new PublicUris(members.map(({ name }) => name));
     this.#names = options.names;
     this.#servers = options.servers;
-    const { clock, log } = options;
+    const { clock, log, remembers } = options;
     const startMs = () => options.startMs?.() ?? START_MS;
     for (const member of members) {
-      const catalog = (previous && previous.#of(member)) ?? new Catalog(member, { clock, log, startMs });
+      const catalog = (previous && previous.#of(member)) ?? new Catalog(member, { clock, log, startMs, remembers });
       catalog.onLate = (kind) => this.#tellLate({ kind });
       this.#catalogs.set(member.name, catalog);
     }
@@ -224,7 +227,7 @@ export class Catalogs {
   #publish(area: 'tools' | 'prompts', member: Member, entry: JsonObject): JsonObject {
     const name = String(entry.name);
     const publicName = this.#names[area].publish({ server: member.name, name });
-    if (area === 'tools') this.#tools.note(publicName, entry);
+    if (area === 'tools' && !isRemembered(entry)) this.#tools.note(publicName, entry);
     const shown = publicName === name ? entry : { ...entry, name: publicName };
     return area === 'tools' ? this.uris.publishTool(member.name, shown) : shown;
   }

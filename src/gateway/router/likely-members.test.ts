@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { CatalogList } from './catalog.ts';
+import type { CatalogList } from './list-cache.ts';
 import { likelyMembers } from './route-resource.ts';
 import type { Member } from './member.ts';
 

@@ -2,6 +2,7 @@
 import { nameIn } from '../../kernel/named-thing.ts';
 import type { Exchange } from '../../kernel/exchange.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
+import type { LastLists } from './last-lists.ts';
 import type { Target } from '../../kernel/target.ts';
 
 export interface Member {
@@ -11,6 +12,8 @@ export interface Member {
   readonly opening?: object | undefined;
   /** The settings of the server; each feature knows its own. */
   readonly settings?: object | undefined;
+  /** What it listed before this process was there. */
+  readonly lastLists?: LastLists | undefined;
 }
 
 /** Whether it is not known yet what it offers. A server that is not needed yet starts when somebody waits for it. */

@@ -5,7 +5,7 @@ import type { Exchange } from '../../kernel/exchange.ts';
 import { READ_RESOURCE } from '../../kernel/methods.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
-import type { CatalogList } from './catalog.ts';
+import type { CatalogList } from './list-cache.ts';
 import type { Catalogs } from './catalogs.ts';
 import { handTo } from './member.ts';
 import type { Member } from './member.ts';

@@ -100,7 +100,12 @@ export class Router implements Target {
     this.#names = { tools: namesOf('tools'), prompts: namesOf('prompts') };
     this.#catalogs = new Catalogs(
       members,
-      { ...options, names: this.#names, servers: options.names.servers },
+      {
+        ...options,
+        names: this.#names,
+        servers: options.names.servers,
+        remembers: this.#isJoined && options.names.naming === 'always',
+      },
       previous && previous.#catalogs,
     );
     this.#taskIds = options.taskIds ?? new PublicIds(options.sealer, 'task');

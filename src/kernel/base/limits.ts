@@ -143,6 +143,10 @@ export const MAX_PINS = 10_000;
 export const MAX_PINNED_CHARS: number = 64 * 1024;
 export const MAX_PIN_FILE_BYTES: number = 8 * MiB;
 
+/** The last lists of one server that outlive the process: how many, of its users, and how large their file becomes. */
+export const MAX_LISTS_KEPT = 100;
+export const MAX_LIST_FILE_BYTES: number = 8 * MiB;
+
 /** Lines of a server that answer no call: with more of them it is read slowly, so that others do not wait. */
 export const FLOOD_LINES = { burst: 500, perSecond: 2000 };
 

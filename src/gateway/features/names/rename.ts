@@ -4,7 +4,7 @@ import { toShortName } from '../../../kernel/base/short-name.ts';
 import { badOption, withDefaults } from '../../chain/step-options.ts';
 import { qualifiedName, toToolRules, toNameRule } from '../../matching/name-rule.ts';
 import { mapNames } from '../../chain/map-names.ts';
-import type { MapEntry } from '../../chain/map-names.ts';
+import type { MapEntry } from '../../chain/name-table.ts';
 
 interface RenameOptions {
   tools?: Record<string, string> | undefined;

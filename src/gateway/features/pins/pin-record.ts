@@ -8,7 +8,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
-import { UNAVAILABLE_KEY } from '../../../kernel/target.ts';
+import { REMEMBERED_KEY, UNAVAILABLE_KEY } from '../../../kernel/target.ts';
 import { canonicalJson } from '../../../kernel/base/canonical-json.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import { MAX_PINS, MAX_PINNED_CHARS, MAX_PIN_FILE_BYTES } from '../../../kernel/base/limits.ts';
@@ -61,7 +61,7 @@ export function toListed(
 function withoutAvailability(entry: JsonObject): JsonObject {
   const { _meta: meta } = entry;
   if (!isObject(meta) || !(UNAVAILABLE_KEY in meta)) return entry;
-  const { [UNAVAILABLE_KEY]: _, ...rest } = meta;
+  const { [UNAVAILABLE_KEY]: _, [REMEMBERED_KEY]: _remembered, ...rest } = meta;
   const { _meta: _gone, ...others } = entry;
   return Object.keys(rest).length > 0 ? { ...others, _meta: rest } : others;
 }

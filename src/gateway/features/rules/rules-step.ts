@@ -19,7 +19,7 @@ import {
 import { isFollowUp } from '../../../kernel/interaction.ts';
 import { toPlayAsCall } from '../../../kernel/flow/play-as-call.ts';
 import { isGatewayTool } from '../../../kernel/gateway-tool.ts';
-import { SERVER_KEY } from '../../../kernel/target.ts';
+import { SERVER_KEY, isRemembered } from '../../../kernel/target.ts';
 import type { Change } from '../../../kernel/target.ts';
 import { kindNamedBy, readRef } from '../../../kernel/named-thing.ts';
 import { dictionary } from '../../../kernel/containers/dictionary.ts';
@@ -321,7 +321,7 @@ class ListedNames {
 
   learn(kind: Kind, { scope }: StepExchange, entries: unknown): void {
     for (const entry of toListEntries(entries)) {
-      if (isGatewayTool(entry)) continue; // a server may have a tool of the same name
+      if (isGatewayTool(entry) || isRemembered(entry)) continue; // a server may have a tool of the same name as ours
       this.#known[kind].set(`${scope} ${entry.name}`, isObject(entry.annotations) ? entry.annotations : NO_CLAIMS);
     }
   }

@@ -39,6 +39,7 @@ export function checkServer(check: ServerCheck): void {
   checkEnv(check);
   checkIdle(check);
   checkTimeout(check);
+  checkPlacement(check);
 }
 
 function isAddressed(written: unknown): boolean {
@@ -108,7 +109,23 @@ function checkEnv({ server, path, problems }: ServerCheck): void {
   }
 }
 
-const FOR_COMMAND = ['args', 'cwd', 'data', 'envFile', ...Object.keys(CONFINEMENT_KEYS)] as (keyof ServerInput)[];
+function checkPlacement({ server: { placement, share, command }, path, problems }: ServerCheck): void {
+  if (placement !== 'one') return;
+  const at = [...path, 'placement'];
+  if (command === undefined) problems.error(at, 'only a command has "placement": "one"', 'Remove it.');
+  if (share === 'session') {
+    problems.error(at, 'one process cannot have "share": "session"', 'Remove one of the two keys.');
+  }
+}
+
+const FOR_COMMAND = [
+  'placement',
+  'args',
+  'cwd',
+  'data',
+  'envFile',
+  ...Object.keys(CONFINEMENT_KEYS),
+] as (keyof ServerInput)[];
 
 /** Warns about keys that have no effect. */
 function checkIdle({ server, path, problems }: ServerCheck): void {

@@ -5,7 +5,7 @@ import { accountKey } from './accounts/config.ts';
 import { auditKey } from './audit/config.ts';
 import { consoleKey } from './console/config.ts';
 import { serverToolsKey } from './filter/config.ts';
-import { clusterKey } from './cluster/config.ts';
+import { clusterKey, placementKey } from './cluster/config.ts';
 import { observeKey } from './observe/config.ts';
 import { pinsKey, serverPinsKey } from './pins/config.ts';
 import { rateKey, serverRateKey } from './rate/config.ts';
@@ -29,4 +29,5 @@ export const SERVER_FEATURE_KEYS = {
   trustAnnotations: trustAnnotationsKey,
   rate: serverRateKey,
   pins: serverPinsKey,
+  placement: placementKey,
 };

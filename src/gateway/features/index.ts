@@ -7,7 +7,7 @@ import type { AuditFeatureOptions } from './audit/feature.ts';
 import { consoleFeature } from './console/feature.ts';
 import type { ConsoleFeatureOptions } from './console/feature.ts';
 import { cluster } from './cluster/feature.ts';
-import type { ClusterFeatureOptions } from './cluster/feature.ts';
+import type { ClusterFeatureOptions, PlacementSettings } from './cluster/feature.ts';
 import type { FeatureKind } from './feature.ts';
 import { lastLists } from './last-lists/feature.ts';
 import { listChecks } from './list-checks/feature.ts';
@@ -28,7 +28,7 @@ import type { ToolSettings } from './filter/feature.ts';
 export const FEATURES: readonly FeatureKind<FeatureOptions>[] = [
   audit, // watches calls, and so has no place among the layers
   consoleFeature, // sees who is there, refused calls included
-  cluster, // counts what goes to other gateways; that is decided before all layers
+  cluster, // counts what goes to other gateways, which is decided before all layers; opens servers that exist once before `accounts` opens them
   observe, // counts and traces all that is not refused by the listener
   rate, // refuses before anything is done for a caller
   mcpFlow, // turns sessions of MCP Flow into calls, which all others judge
@@ -55,7 +55,8 @@ export interface FeatureOptions
     RulesFeatureOptions {}
 
 /** The settings of one server that features read. */
-export interface FeatureSettings extends AccountSettings, PinSettings, RateSettings, RulesSettings, ToolSettings {}
+export interface FeatureSettings
+  extends AccountSettings, PinSettings, PlacementSettings, RateSettings, RulesSettings, ToolSettings {}
 
 /** Options that can be replaced while clients are connected: those of features that have `update`. */
 export interface LiveFeatureOptions

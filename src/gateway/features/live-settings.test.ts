@@ -12,6 +12,7 @@ const VALUES: Record<keyof typeof SERVER_FEATURE_KEYS, readonly [unknown, unknow
   trustAnnotations: [true, false],
   rate: [{ perServer: '1/s' }, { perServer: '2/s' }],
   pins: ['hold', 'flag'],
+  placement: ['each', undefined],
 };
 
 describe('a setting of a server that belongs to a feature', () => {

@@ -61,12 +61,24 @@ export interface NodeServing {
   readonly sessions: () => number;
 }
 
+export interface HopAddress {
+  readonly url: URL;
+  readonly headers: Record<string, string>;
+}
+
 /** This gateway as a node. */
 export interface JoinedNodes extends Nodes {
   /** Opens the internal port, and lets the other nodes know. Once; later calls do nothing. */
   open(serving: NodeServing): Promise<void>;
   /** All nodes that are there, itself first. */
   report(): NodeReport[];
+  /** Answers requests of nodes, this one included, for this path and its `/alive`. Returns what ends this. */
+  answer(path: string, serve: HttpHandler): () => void;
+  /** Where to send such a request, and what has to go with it; undefined if the node is not there. */
+  hopTo(node: string, request: { method: string; path: string }): Promise<HopAddress | undefined>;
+  urlOf(node: string): string | undefined;
+  /** Calls back when a node has ended, or does not say any more that it is there. Returns what ends this. */
+  onGone(gone: (node: string) => void): () => void;
   /** Takes no new sessions from now on. */
   drain(): Promise<void>;
   close(): Promise<void>;

@@ -61,7 +61,9 @@ async function serve(command: ServeCommand, print: Printer): Promise<number> {
 /** Starts the eager servers at once. With a client on stdin, starts all servers at its first message. */
 function startNeeded(command: ServeCommand, { config, checkStart }: CommandConfig, id: string): void {
   const hasClient = chooseTransports(command, config.listen).stdio;
-  const needed = enabledServers(config).filter(([, server]) => hasClient || server.start === 'eager');
+  const needed = enabledServers(config).filter(
+    ([, server]) => (hasClient || server.start === 'eager') && server.placement !== 'one',
+  );
   void untilSignal(); // from here on a signal must end the servers, too
   for (const [, server] of needed) {
     if (!('command' in server)) void import('../../../mcp/connect/links/streamable-http.ts'); // most URLs use it; load it while other files load

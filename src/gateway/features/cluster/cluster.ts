@@ -1,6 +1,7 @@
 // One of several gateways that serve as one: who the others are, and the internal port at which they forward what this one has.
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
+import type { HttpHandler } from '../../../kernel/base/http.ts';
 import type { Limits } from '../../../kernel/base/limits.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import type { Family } from '../../../kernel/base/metric.ts';
@@ -11,6 +12,7 @@ import { markedNode, toMark } from '../../../kernel/nodes/nodes.ts';
 import type {
   ForwardedVisit,
   ForwardOutcome,
+  HopAddress,
   JoinedNodes,
   NodeReport,
   NodeServing,
@@ -20,7 +22,7 @@ import { version } from '../../../kernel/version.ts';
 import { checkCluster } from './cluster-options.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 import type { Forwarder } from './forward-request.ts';
-import { HopGrants } from './hop-grants.ts';
+import { HOP_HEADER, HopGrants } from './hop-grants.ts';
 import type { InternalPort } from './internal-port.ts';
 import type { NodeFacts } from './node-facts.ts';
 import { ListedNodes, NodeRegistrations } from './node-registrations.ts';
@@ -59,6 +61,9 @@ class Cluster implements JoinedNodes {
   #forwarder: Forwarder | undefined;
   readonly #returns: (() => void)[] = [];
   readonly #outcomes = new Map<ForwardOutcome['kind'], number>();
+  /** What is answered to nodes alone, by path. */
+  readonly #inside = new Map<string, HttpHandler>();
+  readonly #mourners = new Set<(node: string) => void>();
   readonly #started: number;
   #sessions = (): number => 0;
   #directory: NodeDirectory | undefined;
@@ -117,6 +122,34 @@ class Cluster implements JoinedNodes {
     return this.#forwarder ? this.#forwarder.forward({ node, url, isDraining }, grant, visit) : { kind: 'unsent' };
   }
 
+  answer(path: string, serve: HttpHandler): () => void {
+    this.#inside.set(path, serve);
+    return () => {
+      if (this.#inside.get(path) === serve) this.#inside.delete(path);
+    };
+  }
+
+  onGone(gone: (node: string) => void): () => void {
+    this.#mourners.add(gone);
+    return () => this.#mourners.delete(gone);
+  }
+
+  async hopTo(node: string, request: { method: string; path: string }): Promise<HopAddress | undefined> {
+    const url = this.urlOf(node) ?? (await this.#directory?.look(node))?.url;
+    if (url === undefined) return undefined;
+    const clockAhead = this.#directory?.find(node)?.clockAhead ?? 0;
+    const grant = this.#grants.seal(request, { to: node, clockAhead, principal: `node:${this.self}` });
+    return { url: new URL(url), headers: { [HOP_HEADER]: grant } };
+  }
+
+  /** The own port is on this machine, whatever others call it. */
+  urlOf(node: string): string | undefined {
+    if (node !== this.self) return this.#directory?.find(node)?.url;
+    const { host = '' } = this.#options;
+    const local = ['', '0.0.0.0', '::'].includes(host) ? '127.0.0.1' : host;
+    return this.#port && `http://${local.includes(':') ? `[${local}]` : local}:${this.#port.port}`;
+  }
+
   report(): NodeReport[] {
     return this.#directory?.report() ?? [];
   }
@@ -145,15 +178,33 @@ class Cluster implements JoinedNodes {
     const { listen: port = 0, host = '0.0.0.0', advertise = '' } = this.#options;
     const { log, limits } = this.#parts;
     const { maxConnections } = limits;
-    this.#port = await openInternalPort({ port, host, maxConnections, grants: this.#grants, serve, log });
+    this.#port = await openInternalPort({
+      port,
+      host,
+      maxConnections,
+      grants: this.#grants,
+      serve: this.#served(serve),
+      log,
+    });
     this.#directory ??= this.#register(advertise);
     await this.#directory.ready;
     log.info({ node: this.self, port: this.#port.port }, 'cluster.joined');
   }
 
+  #served(serve: HttpHandler): HttpHandler {
+    return (request, response) => {
+      const [, path] = /^((?:\/[^/?]+){2})(?:\/alive)?$/.exec(request.url!) ?? [];
+      const inside = path === undefined ? undefined : this.#inside.get(path);
+      (inside ?? serve)(request, response);
+    };
+  }
+
   #register(url: string): NodeRegistrations {
     const { state, clock, log } = this.#parts;
-    const onGone = (node: string): void => this.#forwarder?.abandon(node);
+    const onGone = (node: string): void => {
+      this.#forwarder?.abandon(node);
+      for (const mourn of this.#mourners) mourn(node);
+    };
     const onReturn = (): void => this.#returns.forEach((back) => back());
     const facts = (): NodeFacts => this.#facts();
     return new NodeRegistrations({ self: this.self, url, facts, state: state!, clock, log, onReturn, onGone });

@@ -1,7 +1,7 @@
 // `cluster` in a configuration.
 import { defineKey } from '../../../kernel/config/config-key.ts';
 import { withoutUndefined } from '../../../kernel/config/without-undefined.ts';
-import { object, record, text, integer } from '../../../kernel/config/shape.ts';
+import { choice, object, record, text, integer } from '../../../kernel/config/shape.ts';
 
 export const clusterKey = defineKey({
   shape: object(
@@ -17,4 +17,15 @@ export const clusterKey = defineKey({
   normalize: (input) => input && withoutUndefined({ ...input }),
   apply: 'restart',
   quiet: [],
+});
+
+/** Of a server. */
+export const placementKey = defineKey({
+  shape: choice(
+    ['each', 'one'],
+    'Of gateways that serve as one (docs/guides/three-machines.md). one: a single gateway runs its command, for the clients of all. Default: each runs its own.',
+  ),
+  normalize: (input) => input,
+  apply: 'restart',
+  quiet: [''],
 });

@@ -124,7 +124,10 @@ export function isInRecord({ known, pins }: PinRecord, page: SeenPage): boolean 
   return page.entries.every(isKept) && missing(pins, page).length === 0;
 }
 
-function formOf({ forms }: Pin, { definition: { digest }, formerDigest }: ListedDefinition): PinForm | undefined {
+export function formOf(
+  { forms }: Pin,
+  { definition: { digest }, formerDigest }: Pick<ListedDefinition, 'definition' | 'formerDigest'>,
+): PinForm | undefined {
   return forms.find((form) => form.digest === digest) ?? forms.find((form) => form.digest === formerDigest);
 }
 

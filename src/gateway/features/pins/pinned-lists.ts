@@ -33,6 +33,7 @@ import {
   waitingForms,
 } from './pin-record.ts';
 import type { SeenPage, ListedDefinition } from './pin-record.ts';
+import { OwnListings } from './own-listings.ts';
 import { pinsInFile, pinsInState } from './pin-store.ts';
 import type { ChangePins, PinStore } from './pin-store.ts';
 import type { Pin, PinArea, PinForm, PinRecord } from './pin.ts';
@@ -92,6 +93,7 @@ export class PinnedLists implements HeldDefinitions {
   readonly #open = new BoundedMap<string, OpenListing>(MAX_OPEN);
   readonly #told = new BoundedMap<string, true>(10 * MAX_REPORTS);
   #record: PinRecord;
+  readonly #own = new OwnListings();
   /** The package, with its version, as it was when a list began. */
   #program: string | undefined;
   #held: Record<string, Set<string>> = {};
@@ -202,6 +204,7 @@ export class PinnedLists implements HeldDefinitions {
     const goesOn = before?.isBaseline === true && now - since < BASELINE_MS;
     let shown: ReadonlySet<string> = new Set();
     const decide = (): void => {
+      if (this.#own.note(listing)) this.#judge();
       if (nextCursor === undefined) this.#tell();
       shown = new Set(entries.map(({ name }) => name).filter((name) => !this.isHeld(area, name)));
     };
@@ -300,10 +303,7 @@ export class PinnedLists implements HeldDefinitions {
     const before = this.#record;
     this.#record = record;
     this.#isFull = this.#pins.length >= MAX_PINS;
-    this.#held = {};
-    this.#refusals = {};
-    for (const pin of this.#pins)
-      if (isHeld(pin, this.#options.policy)) (this.#held[pin.area] ??= new Set()).add(pin.name);
+    this.#judge();
     this.#follow(this.#waiting.length > 0);
     const accepted = Object.values(before.pins).filter((pin) => {
       const next = record.pins[keyOf(pin)];
@@ -312,6 +312,13 @@ export class PinnedLists implements HeldDefinitions {
     });
     for (const pin of accepted) this.#report('accepted', pin, {});
     for (const area of new Set(accepted.map(({ area }) => area))) this.#options.onAccepted(area);
+  }
+
+  #judge(): void {
+    this.#held = {};
+    this.#refusals = {};
+    for (const pin of this.#own.pinsWith(this.#record))
+      if (isHeld(pin, this.#options.policy)) (this.#held[pin.area] ??= new Set()).add(pin.name);
   }
 
   /** Looks for an accept, while there is something to accept. */

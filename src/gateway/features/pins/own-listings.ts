@@ -1,8 +1,8 @@
-// What the servers of this gateway list now. The record is shared: another gateway, whose server lists the same names differently, writes what it sees
-// there, and may forget what is listed here. What was not accepted is held here all the same.
+// What the server lists to this gateway now. The record is shared: other gateways, whose server may list the same names differently, write what they see
+// there, and may forget what is listed here. Each gateway judges by its own lists what was not accepted, and by the record what it has not listed yet.
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { MAX_PINS } from '../../../kernel/base/limits.ts';
-import { formOf, keyOf } from './pin-record.ts';
+import { acceptedForms, formOf, keyOf } from './pin-record.ts';
 import type { ListedDefinition, SeenPage } from './pin-record.ts';
 import type { Pin, PinRecord } from './pin.ts';
 
@@ -34,7 +34,7 @@ export class OwnListings {
     return isNew;
   }
 
-  /** The pins of a record, and what it lacks of what is listed here. */
+  /** The pins of a record, with what waits here in place of what waits elsewhere. */
   pinsWith({ pins }: PinRecord): Pin[] {
     const own = [...this.#names.entries()].map(([key, name]) => withOwn(pins[key] ?? name.pin, name));
     const isOwn = new Set(own.map(keyOf));
@@ -43,8 +43,8 @@ export class OwnListings {
 }
 
 function withOwn(pin: Pin, { listed }: OwnName): Pin {
-  const lacking = [...listed].filter(([, one]) => formOf(pin, one) === undefined);
-  if (lacking.length === 0) return pin;
-  const forms = lacking.map(([listing, { definition }]) => ({ ...definition, listings: [listing] }));
-  return { ...pin, forms: [...pin.forms, ...forms] };
+  const accepted = acceptedForms(pin);
+  const waiting = [...listed].filter(([, one]) => formOf({ ...pin, forms: accepted }, one) === undefined);
+  const forms = waiting.map(([listing, { definition }]) => ({ ...definition, listings: [listing] }));
+  return { ...pin, forms: [...accepted, ...forms] };
 }

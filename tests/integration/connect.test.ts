@@ -1,10 +1,9 @@
-// The newcomer: eight servers in the files of eleven clients, `parley connect`, a call by what a client starts now, `parley connect --undo`. And what may go wrong: twice,
-// two at once, killed in the middle, files that have changed since, links and modes.
+// `parley connect` and `parley connect --undo` with the files of eleven clients, and what may go wrong: twice, two at once, killed in the middle, files that
+// have changed since, links and modes. What clients then start is called in tests/peers/borders/newcomer.test.ts.
 import {
   chmodSync,
   existsSync,
   lstatSync,
-  mkdirSync,
   readFileSync,
   readdirSync,
   rmSync,
@@ -13,110 +12,32 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, it } from 'vitest';
-import { ROOT } from '../helpers/files.ts';
-import { DEMO_FIXTURE, PARLEY_DEMO, WEATHER, homesOfTests } from '../helpers/parley.ts';
+import { bytesOf, clientFiles, writeFiles } from '../helpers/client-homes.ts';
+import type { EightServers } from '../helpers/client-homes.ts';
+import { WEATHER, homesOfTests } from '../helpers/parley.ts';
 import type { Home } from '../helpers/parley.ts';
 
 const { newHome, start } = homesOfTests();
 
-interface Server {
-  command: string;
-  args: string[];
+/** Eight that differ; the newcomer of tests/peers has real ones. */
+function servers(): EightServers {
+  const names = ['everything', 'files', 'memory', 'thinking', 'github', 'notion', 'playwright', 'context7'] as const;
+  return Object.fromEntries(
+    names.map((name) => [name, { ...WEATHER, args: [...WEATHER.args, `--${name}`] }]),
+  ) as EightServers;
 }
 
-/** As npm installed it for the peers, else a fixture of ours that stands for it. */
-function npmServer(name: string, ...args: string[]): Server {
-  const main = join(
-    ROOT,
-    'tests',
-    'peers',
-    'node_modules',
-    '@modelcontextprotocol',
-    `server-${name}`,
-    'dist',
-    'index.js',
-  );
-  return existsSync(main) ? { command: process.execPath, args: [main, ...args] } : WEATHER;
-}
-
-const toServer = ([command = '', ...args]: string[]): Server => ({ command, args });
-
-/** Eight, by name. */
-function servers(home: Home): Record<string, Server> {
-  return {
-    everything: npmServer('everything'),
-    files: npmServer('filesystem', home.path),
-    memory: npmServer('memory'),
-    thinking: npmServer('sequential-thinking'),
-    weather: WEATHER,
-    demo: toServer(DEMO_FIXTURE),
-    parleydemo: toServer(PARLEY_DEMO),
-    weather2: { ...WEATHER, args: [...WEATHER.args, '--second'] },
-  };
-}
-
-/** The file of each client, with servers of these names. */
-function clientFiles(all: Record<string, Server>): Record<string, string> {
-  const some = (...names: string[]) => Object.fromEntries(names.map((name) => [name, all[name]!]));
-  const json = (value: object) => JSON.stringify(value, undefined, 2);
-  const toml = Object.entries(some('weather', 'memory'))
-    .map(
-      ([name, { command, args }]) =>
-        `# ${name}\n[mcp_servers.${name}]\ncommand = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`,
-    )
-    .join('\n');
-  const goose = Object.entries(some('demo'))
-    .map(
-      ([name, { command, args }]) =>
-        `  ${name}:\n    type: stdio\n    name: ${name}\n    cmd: ${command}\n    args: ${JSON.stringify(args)}\n    enabled: true\n`,
-    )
-    .join('');
-  const local = ({ command, args }: Server) => ({ type: 'local', command: [command, ...args], enabled: true });
-  return {
-    '.claude.json': json({
-      numStartups: 3,
-      mcpServers: some('everything', 'files'),
-      projects: { '/x': { mcpServers: {} } },
-    }),
-    '.cursor/mcp.json': `\uFEFF// of mine\n${json({ mcpServers: some('files', 'memory') })}\n`.replaceAll('\n', '\r\n'),
-    'config/Code/User/mcp.json': `{\n\t// VS Code\n\t"servers": {\n\t\t"thinking": ${JSON.stringify({ type: 'stdio', ...all['thinking'] })},\n\t},\n\t"inputs": []\n}`,
-    '.codeium/windsurf/mcp_config.json': json({ mcpServers: some('weather') }),
-    '.gemini/settings.json': json({ theme: 'dark', mcp: { allowed: ['demo'] }, mcpServers: some('demo') }),
-    '.codex/config.toml': `model = "x" # mine\n\n${toml}\n[tools]\nweb = true\n`,
-    'config/zed/settings.json': `// Zed\n${json({ vim_mode: true, context_servers: some('parleydemo') })}`,
-    'config/opencode/opencode.json': json({ theme: 'x', mcp: { weather2: local(all['weather2']!) } }),
-    'config/goose/config.yaml': `GOOSE_MODEL: x # mine\nextensions:\n  developer:\n    enabled: true\n    type: builtin\n    name: developer\n${goose}`,
-    '.continue/config.yaml': `name: Local\nmcpServers:\n  # mine\n  - name: weather\n    command: ${all['weather']!.command}\n    args: ${JSON.stringify(all['weather']!.args)}\n`,
-    '.cline/data/settings/cline_mcp_settings.json': json({
-      mcpServers: { everything: { ...all['everything'], disabled: false } },
-    }),
-  };
-}
-
-function write(home: Home, files: Record<string, string>): void {
-  for (const [name, text] of Object.entries(files)) {
-    const path = join(home.path, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
-  }
-}
-
-const bytesOf = (home: Home, names: string[]) =>
-  names.map((name) => readFileSync(join(home.path, name)).toString('base64'));
 const ownConfig = (home: Home) => join(home.path, 'config', 'parley', 'parley.config.jsonc');
 const oneClient = { '.cursor/mcp.json': JSON.stringify({ mcpServers: { weather: WEATHER } }) };
 
 describe('parley connect', () => {
-  it('eleven clients start Parley after one command, a call goes through what a client starts, and undo gives every file its bytes back', async () => {
+  it('the files of eleven clients name Parley after one command, and undo gives every one its bytes back', async () => {
     const home = newHome();
-    const files = clientFiles(servers(home));
+    const files = clientFiles(servers());
     const names = Object.keys(files);
-    write(home, files);
+    writeFiles(home, files);
     const before = bytesOf(home, names);
-    const { env } = home.address([]) as { env: Record<string, string> };
 
     const dry = await home.run(['connect', '--dry-run']);
     expect(dry).toMatchObject({ status: 0 });
@@ -133,34 +54,8 @@ describe('parley connect', () => {
     expect(bytesOf(home, names).every((bytes, index) => bytes !== before[index])).toBe(true);
     expect(statSync(ownConfig(home)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(join(home.path, '.gemini/settings.json'), 'utf8'))).toMatchObject({
-      mcp: { allowed: ['demo', 'parley'] },
+      mcp: { allowed: ['notion', 'parley'] },
     });
-
-    const entry = (
-      JSON.parse(readFileSync(join(home.path, '.claude.json'), 'utf8')) as { mcpServers: { parley: Server } }
-    ).mcpServers.parley;
-    const client = new Client({ name: 'newcomer', version: '1' });
-    await client.connect(
-      new StdioClientTransport({ command: entry.command, args: entry.args, env, cwd: home.path, stderr: 'ignore' }),
-    );
-    const { tools } = await client.listTools();
-    const owners = new Set(tools.map(({ name }) => name.split('__')[0]));
-    expect([...owners]).toEqual(
-      expect.arrayContaining([
-        'everything',
-        'files',
-        'memory',
-        'thinking',
-        'weather',
-        'demo',
-        'parleydemo',
-        'weather2',
-      ]),
-    );
-    const tool = tools.find(({ name }) => name.startsWith('weather__'))!;
-    const result = await client.callTool({ name: tool.name, arguments: { city: 'Oslo' } });
-    expect(result.content).not.toEqual([]);
-    await client.close();
 
     const again = await home.run(['connect', '--yes']);
     expect([again.status, again.stdout]).toEqual([0, expect.stringContaining('Nothing to do')]);
@@ -175,8 +70,8 @@ describe('parley connect', () => {
 
   it('two at once do it once, and undo gives the bytes back', async () => {
     const home = newHome();
-    const files = clientFiles(servers(home));
-    write(home, files);
+    const files = clientFiles(servers());
+    writeFiles(home, files);
     const before = bytesOf(home, Object.keys(files));
     const both = await Promise.all([home.run(['connect', '--yes']), home.run(['connect', '--yes'])]);
     expect(both.map(({ status }) => status)).toEqual([0, 0]);
@@ -195,9 +90,9 @@ describe('parley connect', () => {
     async (_, watched) => {
       for (const next of [[], ['connect', '--yes']]) {
         const home = newHome();
-        const files = clientFiles(servers(home));
+        const files = clientFiles(servers());
         const names = Object.keys(files);
-        write(home, files);
+        writeFiles(home, files);
         const before = bytesOf(home, names);
         const path = join(home.path, watched);
         const seen = existsSync(path) ? statSync(path).ino : undefined;
@@ -223,7 +118,7 @@ describe('parley connect', () => {
 
   it('a file that has changed since is not taken back, and what changed is shown without its secrets', async () => {
     const home = newHome();
-    write(home, oneClient);
+    writeFiles(home, oneClient);
     expect(await home.run(['connect', 'cursor', '--yes'])).toMatchObject({ status: 0 });
     const path = join(home.path, '.cursor/mcp.json');
     const connected = readFileSync(path, 'utf8');
@@ -245,7 +140,7 @@ describe('parley connect', () => {
 
   it('a server that was added later moves with the next run, and undo gives back the bytes before that run, and no earlier ones', async () => {
     const home = newHome();
-    write(home, oneClient);
+    writeFiles(home, oneClient);
     await home.run(['connect', '--yes']);
     const path = join(home.path, '.cursor/mcp.json');
     const { mcpServers } = JSON.parse(readFileSync(path, 'utf8')) as { mcpServers: object };
@@ -267,7 +162,7 @@ describe('parley connect', () => {
 
   it('a configuration of the user’s own keeps what the user wrote in it, also after undo', async () => {
     const home = newHome();
-    write(home, {
+    writeFiles(home, {
       ...oneClient,
       'config/parley/parley.config.jsonc':
         '{\n  // mine\n  "names": "on-collision",\n  "mcpServers": { "a": "http://127.0.0.1:9/mcp" }\n}\n',
@@ -287,7 +182,7 @@ describe('parley connect', () => {
 
   it('a file keeps its mode and stays a link, and one that is read-only is left alone', async () => {
     const home = newHome();
-    write(home, {
+    writeFiles(home, {
       'dotfiles/cursor.json': oneClient['.cursor/mcp.json'],
       '.cursor/other': '',
       '.codeium/windsurf/mcp_config.json': oneClient['.cursor/mcp.json'],
@@ -318,7 +213,7 @@ describe('parley connect', () => {
 
   it('one broken file does not keep the others from being connected', async () => {
     const home = newHome();
-    write(home, { ...oneClient, '.codex/config.toml': '[mcp_servers.a\ncommand = 1' });
+    writeFiles(home, { ...oneClient, '.codex/config.toml': '[mcp_servers.a\ncommand = 1' });
     const { status, stdout, stderr } = await home.run(['connect', '--yes']);
     expect([status, stdout, stderr]).toEqual([
       1,

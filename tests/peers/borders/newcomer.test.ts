@@ -73,7 +73,7 @@ test.skipIf(!hasTool('script', 'bsdutils'))(
 
     const [entry, ...others] = names.map((name) => parleyEntry(home, name));
     expect(others).toEqual(others.map(() => entry));
-    await callAll(entry!, { env: desktop, folder: home.path, owners: Object.keys(all) });
+    await callAll(entry, { env: desktop, folder: home.path, owners: Object.keys(all) });
 
     await using undo = new Terminal(`${parley} connect --undo`, own);
     expect(await undo.status()).toBe(0);

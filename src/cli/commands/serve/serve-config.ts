@@ -43,11 +43,11 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state, pairedAs: found.path };
   const mine = { id: found.id, version: version(), pages, loginFor, console: found.config.console ?? true };
   const own = await OwnOptions.open(serving, log);
-  const digests = { now: digestConfig(found) };
-  const cluster = built.options.cluster && { ...built.options.cluster, digests: () => digests.now };
+  let applied: Parameters<typeof digestConfig>[0] = found;
+  const cluster = built.options.cluster && { ...built.options.cluster, digests: () => digestConfig(applied) };
   const gateway = createGateway({ ...built.options, ...kept, ...mine, cluster, ...own.first(built.options) });
   const onApplied = (config: ParleyConfig, used: ReadonlyMap<string, string>): void => {
-    digests.now = digestConfig({ ...found, config, used });
+    applied = { config, used, path: found.path };
     level.now = command.log ?? config.log.level;
     if (found.config.auth && config.auth) serving.auth = loginOf(serving, config);
   };

@@ -11,6 +11,7 @@ import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts'
 import type { Link, LinkEvents, SendOptions } from '../../../mcp/connect/links/link.ts';
 import { createHttpLink } from '../../../mcp/connect/links/streamable-http.ts';
 import type { HttpLinkOptions } from '../../../mcp/connect/links/streamable-http.ts';
+import { pathOfPlaced } from './placed-path.ts';
 
 /** Where the server is, for as long as the node says so. */
 export interface Attendance {
@@ -33,13 +34,7 @@ interface PlacedLinkParts extends Pick<HttpLinkOptions, 'limits' | 'log'> {
 
 type Message = Parameters<Link['send']>[0];
 
-/** What a node says that hands the server on. */
-export const LEAVING = 'leaving\n';
 const ANSWER_MS = 3000;
-
-export function pathOfPlaced(server: string): string {
-  return `/placed/${encodeURIComponent(server)}`;
-}
 
 /** Undefined if the node does not answer, or has not the server. */
 export async function attendAt(node: string, server: string, nodes: JoinedNodes): Promise<Attendance | undefined> {

@@ -16,8 +16,8 @@ import type { JoinedNodes } from '../../../kernel/nodes/nodes.ts';
 import type { Lease, State } from '../../../kernel/state/state.ts';
 import type { Route } from '../../../mcp/connect/route.ts';
 import type { ServerTarget } from '../../servers/target-options.ts';
-import { LEAVING, PlacedLink, attendAt, pathOfPlaced } from './placed-link.ts';
-import type { Attendance } from './placed-link.ts';
+import type { Attendance, PlacedLink } from './placed-link.ts';
+import { LEAVING, pathOfPlaced } from './placed-path.ts';
 
 export interface PlacedServerParts {
   name: string;
@@ -90,12 +90,14 @@ export class PlacedServer {
   async #openLink(): Promise<PlacedLink> {
     const { name, nodes, limits, log } = this.#parts;
     const attend = (): Promise<Attendance> => this.#attend();
+    const { PlacedLink } = await import('./placed-link.ts'); // late: it brings HTTP for clients, which few gateways need at start
     return new PlacedLink({ name, nodes, limits, log, attend }, await attend());
   }
 
   async #attend(): Promise<Attendance> {
     const { name, nodes, clock } = this.#parts;
     const until = ticksOf(clock) + PATIENCE_MS;
+    const { attendAt } = await import('./placed-link.ts');
     for (;;) {
       const node = await this.#find();
       const attendance = node === undefined ? undefined : await attendAt(node, name, nodes);

@@ -12,6 +12,8 @@ import type { CallRing } from './calls/call-ring.ts';
 import type { LiveStreams, MakeFrame } from './live.ts';
 import type { Now } from './now.ts';
 import { isFromElsewhere, sendJson } from './replies.ts';
+import { findRoute } from './routes.ts';
+import type { RouteName } from './routes.ts';
 import { OPERATOR_PROGRAM } from './viewers.ts';
 import type { Tools } from './tools.ts';
 import type { Viewer, Viewers } from './viewers.ts';
@@ -64,8 +66,7 @@ export class ConsoleApi {
       if (isFromElsewhere(request)) return refuse(request, response, 'This did not come from the console itself.');
       const viewer = await recheck();
       if (!viewer) return sendJson(request, response, 401, { error: 'Nobody is logged in here.' });
-      const visit = { request, response, viewer, recheck, query: queryOf(request) };
-      return request.method === 'POST' ? this.#act(name, visit) : this.#show(name, visit);
+      return this.#visit(name, { request, response, viewer, recheck, query: queryOf(request) });
     });
   };
 
@@ -75,7 +76,8 @@ export class ConsoleApi {
     const viewer = OPERATOR_PROGRAM;
     this.#serve(request, response, async () => {
       const recheck = async (): Promise<Viewer> => viewer;
-      return this.#show(name, { request, response, viewer, recheck, query: queryOf(request) });
+      if (request.method === 'POST') return sendJson(request, response, 405, { error: 'GET' });
+      return this.#visit(name, { request, response, viewer, recheck, query: queryOf(request) });
     });
   };
 
@@ -88,26 +90,30 @@ export class ConsoleApi {
     });
   }
 
-  async #show(name: string, visit: ApiVisit): Promise<void> {
+  async #visit(asked: string, visit: ApiVisit): Promise<void> {
     const { request, response, viewer } = visit;
-    if (request.method !== 'GET' && request.method !== 'HEAD')
-      return sendJson(request, response, 405, { error: 'GET' });
-    switch (name) {
-      case 'now':
-        return sendJson(request, response, 200, await this.#context.now.view(viewer, request));
-      case 'calls':
-        return sendJson(request, response, 200, this.#context.calls.all(viewer));
-      case 'call':
-        return this.#showCall(visit);
-      case 'tools':
-        if (viewer.user !== undefined) return refuse(request, response, 'This is for the operator.');
-        return sendJson(request, response, 200, await this.#context.tools.view());
-      case 'events':
-        return this.#follow(visit);
-      default:
-        return sendJson(request, response, 404, { error: 'There is nothing here.' });
-    }
+    const { method = 'GET' } = request;
+    const found = findRoute(asked);
+    if (!found) return sendJson(request, response, 404, { error: 'There is nothing here.' });
+    const { name, route } = found;
+    if (method !== route.method && !(method === 'HEAD' && route.method === 'GET'))
+      return sendJson(request, response, 405, { error: route.method });
+    const form = method === 'POST' ? await this.#formOf(visit) : new FormData();
+    if (!form) return;
+    if (route.isForOperator && viewer.user !== undefined) return refuse(request, response, 'This is for the operator.');
+    return this.#routes[name](visit, form);
   }
+
+  readonly #routes: Readonly<Record<RouteName, (visit: ApiVisit, form: FormData) => Promise<void> | void>> = {
+    now: async ({ request, response, viewer }) =>
+      sendJson(request, response, 200, await this.#context.now.view(viewer, request)),
+    calls: ({ request, response, viewer }) => sendJson(request, response, 200, this.#context.calls.all(viewer)),
+    call: (visit) => this.#showCall(visit),
+    events: (visit) => this.#follow(visit),
+    tools: async ({ request, response }) => sendJson(request, response, 200, await this.#context.tools.view()),
+    answer: (visit, form) => this.#answer(form, visit),
+    accept: (visit, form) => this.#accept(form, visit),
+  };
 
   /** A browser that was away gets what it has missed; a new one, what follows. */
   #cursorIn({ headers }: HttpRequest): number {
@@ -121,22 +127,24 @@ export class ConsoleApi {
     else sendJson(request, response, 404, { error: 'This call is not kept any more.' });
   }
 
-  async #act(name: string, { request, response, viewer }: ApiVisit): Promise<void> {
-    const { log, questions } = this.#context;
+  /** Undefined if it did not come from our own page; that has been said. */
+  async #formOf({ request, response }: ApiVisit): Promise<FormData | undefined> {
+    const { log } = this.#context;
     const form = await readPost(request, FORM_BYTES);
     if (!isOwnOrigin(request, await baseOf(this.#context, request))) {
       log.warn({ origin: request.headers.origin }, 'console.foreign-origin');
-      return refuse(request, response, 'This did not come from the console itself.');
-    }
-    if (typeof form === 'string') return sendJson(request, response, 415, { error: 'This is not a form.' });
-    if (name === 'accept') return this.#accept(form, { request, response, viewer });
-    if (name !== 'answer') return sendJson(request, response, 404, { error: 'There is nothing here.' });
-    const { status, text } = ANSWERED[await questions.answer(form, viewer, request)];
+      refuse(request, response, 'This did not come from the console itself.');
+    } else if (typeof form === 'string') sendJson(request, response, 415, { error: 'This is not a form.' });
+    else return form;
+    return undefined;
+  }
+
+  async #answer(form: FormData, { request, response, viewer }: ApiVisit): Promise<void> {
+    const { status, text } = ANSWERED[await this.#context.questions.answer(form, viewer, request)];
     sendJson(request, response, status, status === 200 ? {} : { error: text });
   }
 
-  async #accept(form: FormData, { request, response, viewer }: Pick<ApiVisit, 'request' | 'response' | 'viewer'>) {
-    if (viewer.user !== undefined) return refuse(request, response, 'This is for the operator.');
+  async #accept(form: FormData, { request, response }: ApiVisit): Promise<void> {
     const text = (name: string): string => String(form.get(name));
     const wanted = { server: text('server'), area: text('area'), name: text('name'), digests: text('digests') };
     if (await this.#context.accept(wanted)) return sendJson(request, response, 200, {});

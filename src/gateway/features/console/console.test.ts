@@ -2,86 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createGateway } from '../../gateway.ts';
-import type { Gateway, GatewayOptions } from '../../gateway.ts';
-import { createServer } from '../../../sdk/server/create-server.ts';
+import { describe, expect, it } from 'vitest';
 import { connect } from '../../../sdk/client/connect.ts';
-import { createLog } from '../../../kernel/base/log.ts';
 import { pairingFileIn } from '../../../people/trust/pairings.ts';
 import { pairingsInFile } from '../../../people/trust/pairing-store.ts';
-import { approve } from '../approve/approve.ts';
-import type { NowView } from './views.ts';
-
-const log = createLog({ level: 'silent' });
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).toReversed()) await close();
-});
-
-async function start(options: Partial<GatewayOptions> = {}) {
-  const ran: string[] = [];
-  const disk = createServer({ name: 'disk', version: '1', log });
-  disk.tool('wipe', { annotations: { destructiveHint: true } }, ({ what }) => {
-    ran.push(String(what));
-    return 'wiped';
-  });
-  const gateway = createGateway({ servers: { disk }, steps: [approve()], log, console: true, ...options });
-  closing.push(() => gateway.close());
-  const { url } = await gateway.listen({ port: 0 });
-  return { gateway, url, root: url.replace(/mcp$/, ''), ran };
-}
-
-async function clientOf(url: string, headers?: Record<string, string>) {
-  const client = await connect({ url, ...(headers && { headers }) });
-  closing.push(() => client.close());
-  return client;
-}
-
-/** A browser at the console: its key and its cookie. */
-class Paired {
-  readonly root: string;
-  #key = '';
-  #cookie = '';
-  cookies: string[] = [];
-
-  constructor(root: string) {
-    this.root = root;
-  }
-
-  async enter(gateway: Gateway, user?: string): Promise<void> {
-    const { code } = await gateway.pair(user);
-    const response = await redeem(this.root, code);
-    expect(response.status).toBe(200);
-    this.cookies = response.headers.getSetCookie();
-    this.#cookie = this.cookies[0]!.split(';')[0]!;
-    this.#key = ((await response.json()) as { key: string }).key;
-  }
-
-  get api(): string {
-    return `${this.root}console/api/${this.#key}/`;
-  }
-
-  get cookie(): string {
-    return this.#cookie;
-  }
-
-  async now(): Promise<NowView> {
-    return (await (await fetch(`${this.api}now`, { headers: { cookie: this.#cookie } })).json()) as NowView;
-  }
-
-  async say(handle: string, say: string, headers: Record<string, string> = {}): Promise<number> {
-    const origin = new URL(this.root).origin;
-    const body = new URLSearchParams({ handle, say });
-    const all = { cookie: this.#cookie, origin, 'sec-fetch-site': 'same-origin', ...headers };
-    return (await fetch(`${this.api}answer`, { method: 'POST', body, headers: all })).status;
-  }
-}
-
-function redeem(root: string, code: string, headers: Record<string, string> = {}): Promise<Response> {
-  const all = { origin: new URL(root).origin, 'sec-fetch-site': 'same-origin', ...headers };
-  return fetch(`${root}console/enter`, { method: 'POST', body: new URLSearchParams({ code }), headers: all });
-}
+import { Paired, clientOf, closing, redeem, start } from './paired-browser.contract.ts';
 
 describe('the root of a gateway', () => {
   it('is a page with a strict policy for browsers, and what it was for programs', async () => {

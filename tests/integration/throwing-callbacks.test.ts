@@ -19,7 +19,7 @@ interface Line {
 /** Objects that only Parley makes, though their types do not say so: what comes back to it is what it gave. */
 const OURS = new Set(
   `Abortable AbortListener Ask Asker Ask$1 Call ChainContext CheckedSchema ClientChannel Exchange Extension FairShares GatewayTool Handle HttpResponse
-ListChecks LookUp ManualClock MapEntry Next OpenPages Origin OriginOf OwnedTable OwnerOf PageLogin PagesHost RawObject RunGuard Sealer SessionPrompts
+LastLists ListChecks LookUp ManualClock MapEntry Next OpenPages Origin OriginOf OwnedTable OwnerOf PageLogin PagesHost RawObject RunGuard Sealer SessionPrompts
 StandIn StatelessExchange StepContext StepExchange Turn WaitingNotice Watcher Connectable LoginAttempt Behind HumanChannelOptions
 UpstreamTargetOptions RoutedChain UpstreamTarget TokenFlowSessions Lease CallNotes EventWatcher Nodes ParkedCall RunningRequest RedisPlace`.split(
     /\s+/,

@@ -1,5 +1,7 @@
 // One of several gateways that serve as one: who the others are, and the internal port at which they forward what this one has.
 import type { Clock } from '../../../kernel/base/clock.ts';
+import { readSafely } from '../../../kernel/base/author-callback.ts';
+import { toReadable } from '../../../kernel/base/errors.ts';
 import { addressOf } from '../../../kernel/base/http.ts';
 import type { HttpHandler } from '../../../kernel/base/http.ts';
 import type { Limits } from '../../../kernel/base/limits.ts';
@@ -159,8 +161,15 @@ class Cluster implements JoinedNodes {
       version: version(),
       started: this.#started,
       sessions: this.#sessions(),
-      config: this.#options.digests?.(),
+      config: this.#digests(),
     };
+  }
+
+  /** Undefined if the function of the program fails: this gateway is then compared with no other one. */
+  #digests(): NodeFacts['config'] {
+    const fail = (thrown: unknown): void =>
+      this.#parts.log.error({ callback: 'cluster.digests', error: toReadable(thrown) }, 'callback.failed');
+    return readSafely(() => this.#options.digests?.(), undefined, fail);
   }
 
   open(serving: NodeServing): Promise<void> {

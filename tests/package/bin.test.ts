@@ -49,7 +49,7 @@ describe('parley', () => {
     [['demo', 'twice'], '"demo" takes no further words'],
     [['wrap'], 'Give the command to wrap after "--", or a URL.'],
     [['wrap', '--tango', '--', 'x'], "Unknown option '--tango'."],
-    [['serve', 'a.json', 'b.json'], '"serve" takes one word at most'],
+    [['check', 'a.json', 'b.json'], '"check" takes one word at most'],
     [['call'], 'Name the tool to call.'],
     [['status', '--url', 'here'], '"here" is not a URL'],
     [['completion', 'csh'], 'Name your shell: bash, zsh, fish, powershell.'],

@@ -107,9 +107,10 @@ function refuseMistypedUrl(word: string): void {
 export const SERVE = defineCommand({
   name: 'serve',
   summary: 'give all clients the same servers: many servers behind one URL',
-  usage: ['[CONFIG] [--port N] [--host H]', '[CONFIG] --stdio'],
+  usage: ['[CONFIG…] [--port N] [--host H]', '[CONFIG…] --stdio'],
   about: [
     'Reads the mcpServers file that clients have, or parley.config.{jsonc,json,yaml} here or in your config folder.',
+    'Of several files, all bring servers, and the first one may have settings, too.',
     'Each server is also served alone at /mcp/<server>. When the file changes, only what changed is restarted.',
   ],
   options: {
@@ -125,12 +126,14 @@ export const SERVE = defineCommand({
   examples: {
     'parley serve': 'the configuration of this folder, or your own',
     'parley serve ~/.cursor/mcp.json --port 9000': 'the servers of another client',
+    'parley serve ~/.cursor/mcp.json ~/.codex/config.toml': 'the servers of two clients together',
   },
   read({ options: { 'log-calls': logCalls, ...options }, words }) {
     const { stdio, host, port } = options;
     if (stdio && host !== undefined && port === undefined)
       throw new UsageError('--stdio with --host needs a --port, too.');
-    return { ...options, logCalls, config: only(words, 'serve') };
+    const [config, ...besides] = words;
+    return { ...options, logCalls, config, besides };
   },
 });
 

@@ -12,12 +12,14 @@ import { findConfig } from '../../config/read/find-config.ts';
 import type { Environment } from '../../config/read/find-config.ts';
 import { loadConfig } from '../../config/read/load-config.ts';
 import type { LoadOptions, LoadedConfig } from '../../config/read/load-config.ts';
+import { loadSeveral, partsOf } from '../../config/read/load-several.ts';
 import { userFolder } from '../../kernel/secrets/own-folders.ts';
 import { displayPath, readEnvironment } from '../environment.ts';
 import { programName } from '../program.ts';
 import type { Printer } from '../../kernel/command/printer.ts';
 import { suggestConfigs } from './client-files.ts';
-import { createStartCheck, isTrustedNow } from './judge-trust.ts';
+import { isTrustedNow } from './judge-trust.ts';
+import { StartChecks } from './start-checks.ts';
 import { requireTrust } from './require-trust.ts';
 
 interface OwnRules {
@@ -37,9 +39,12 @@ export interface CommandConfig extends LoadedConfig {
   isStillTrusted: () => boolean;
   /** Throws if the command of a server runs code that is not trusted as it is at this moment. */
   checkStart: BuildOptions['checkStart'];
+  startChecks: StartChecks;
 }
 
 interface CommandConfigOptions {
+  /** Further files, which bring servers. */
+  besides?: readonly string[] | undefined;
   own?: LoadOptions['own'];
   share?: LoadOptions['share'];
   /** Receives warnings about a usable file. Default: print them. */
@@ -53,6 +58,7 @@ export async function loadCommandConfig(
   named: string | undefined,
   print: Printer,
   {
+    besides = [],
     own,
     share,
     onWarning,
@@ -61,7 +67,8 @@ export async function loadCommandConfig(
 ): Promise<CommandConfig | undefined> {
   const environment = readEnvironment();
   const { unusable, ...ownRules } = readOwnRules(named, environment);
-  const loaded = loadConfig(named, { ...environment, own, share, ...ownRules, runsCommands: true });
+  const options = { ...environment, own, share, ...ownRules, runsCommands: true };
+  const loaded = named === undefined ? loadConfig(named, options) : loadSeveral([named, ...besides], options);
   const { path, config } = loaded;
   if (path === undefined && named === undefined) {
     print.problem(missing);
@@ -71,7 +78,7 @@ export async function loadCommandConfig(
   const isUsable = path !== undefined && config !== undefined;
   if (!isUsable) {
     const runsSteps = path !== undefined && isTrustedNow(path, { ...environment, ...ownRules });
-    await printProblems(loaded, print, { runsSteps });
+    for (const part of partsOf(loaded)) await printProblems(part, print, { runsSteps });
     return undefined;
   }
   if (unusable !== undefined) {
@@ -80,10 +87,11 @@ export async function loadCommandConfig(
     );
     return undefined;
   }
-  if (!(await requireTrust(loaded, print))) return undefined;
+  for (const part of partsOf(loaded)) if (!(await requireTrust(part, print))) return undefined;
+  const startChecks = new StartChecks(partsOf(loaded));
   const isStillTrusted = (): boolean => isTrustedNow(path, { ...environment, ...ownRules });
   for (const line of toProblemLines(loaded)) (onWarning ?? ((told) => print.note(told)))(line);
-  return { ...loaded, path, config, ownRules, isStillTrusted, checkStart: createStartCheck(path) };
+  return { ...loaded, path, config, ownRules, isStillTrusted, startChecks, checkStart: startChecks.check };
 }
 
 /** Built-in steps of the user's own configuration that forbid, ask or hide. Others change names or speed, which is the business of each file. */
@@ -132,5 +140,5 @@ export function toMissingLines(): string[] {
 }
 
 export function toProblemLines({ path, problems }: { path: string | undefined; problems: ConfigProblem[] }): string[] {
-  return problems.map((problem) => formatProblem(problem, displayPath(path)));
+  return problems.map((problem) => formatProblem(problem, displayPath(problem.file ?? path)));
 }

@@ -10,6 +10,7 @@ import { compareConfigs, isSameConfig } from './compare-configs.ts';
 import type { ConfigDifference } from './compare-configs.ts';
 import type { ParleyConfig } from '../config.ts';
 import { loadConfig } from '../read/load-config.ts';
+import { loadSeveral } from '../read/load-several.ts';
 import type { LoadedConfig, LoadOptions } from '../read/load-config.ts';
 import { ConfigProblems } from '../check/config-problems.ts';
 import type { ConfigProblem } from '../check/config-problems.ts';
@@ -91,10 +92,15 @@ class Watch implements ConfigWatch {
 
   /** A file that cannot be parsed may be half written, so it gets a second try. */
   async #load(): Promise<LoadedConfig> {
-    const loaded = loadConfig(this.current.path, this.#options);
+    const loaded = this.#read();
     if (loaded.config !== undefined) return loaded;
     await setTimeout(SETTLE_MS);
-    return loadConfig(this.current.path, this.#options);
+    return this.#read();
+  }
+
+  #read(): LoadedConfig {
+    const { path, parts } = this.current;
+    return parts ? loadSeveral(pathsOf(parts), this.#options) : loadConfig(path, this.#options);
   }
 
   async #change(loaded: LoadedConfig, next: ParleyConfig): Promise<void> {
@@ -120,6 +126,10 @@ class Watch implements ConfigWatch {
   #follow(files: string[]): void {
     for (const file of files) this.#watched.add(file);
   }
+}
+
+function pathsOf(parts: LoadedConfig[]): string[] {
+  return parts.flatMap(({ path }) => path ?? []);
 }
 
 function snapshot(files: string[]): Map<string, string | undefined> {

@@ -12,6 +12,8 @@ export interface ConfigProblem {
   message: string;
   /** What to do. */
   hint: string;
+  /** Its file, if several were put together. */
+  file?: string | undefined;
 }
 
 interface SourcePosition {

@@ -42,6 +42,8 @@ export interface LoadOptions extends Environment {
   ownTrust?: AskConfig['trust'] | undefined;
   /** For a gateway that serves the file: its own address, given that of the file. */
   own?: ((listen: { host: string; port: number | undefined }) => OwnAddress) | undefined;
+  /** One of several files, any of which may bring the servers. */
+  isPart?: boolean | undefined;
 }
 
 export interface LoadedConfig {
@@ -63,6 +65,8 @@ export interface LoadedConfig {
   texts: ReadonlyMap<string, string>;
   /** How many of the first steps are `ownSteps`. */
   ownSteps: number;
+  /** The files that it was put together from, if there are several. */
+  parts?: LoadedConfig[] | undefined;
 }
 
 const EXAMPLE = 'Name one, or write parley.config.jsonc: { "mcpServers": { … } }.';
@@ -70,6 +74,15 @@ const EXAMPLE = 'Name one, or write parley.config.jsonc: { "mcpServers": { … }
 const ONLY_FLOWS = 'this file names no server, only where `parley flows` finds sessions';
 const TO_SERVE_FLOWS =
   'To serve flows, start a program that serves them (docs/flows.md has one), and add its URL: "mcpServers": { "trips": "http://127.0.0.1:8080/mcp" }.';
+
+export const NO_SERVER: ConfigProblem = {
+  level: 'warning',
+  path: '',
+  line: undefined,
+  column: undefined,
+  message: 'there is no server to serve',
+  hint: 'Clients will see an empty gateway. Add one, or switch one on.',
+};
 
 const NOTHING = {
   config: undefined,
@@ -80,7 +93,8 @@ const NOTHING = {
 };
 
 const OF_CLIENTS = new Set<string>(['$schema', 'inputs', ...BLOCKS]);
-const OWN_KEYS = new Set(TOP_KEYS.filter((key) => !OF_CLIENTS.has(key)));
+/** Keys that no client knows. */
+export const OWN_KEYS: ReadonlySet<string> = new Set(TOP_KEYS.filter((key) => !OF_CLIENTS.has(key)));
 
 export function loadConfig(named: string | undefined, options: LoadOptions): LoadedConfig {
   const { path, searched } = findConfig(named, options);
@@ -125,10 +139,7 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
   const shared = options.share ? { ...input, share: options.share } : input;
   const config = problems.hasErrors ? undefined : withOwn(normalizeConfig(shared, folder, project), options);
   registerConfigSecrets(config, used);
-  if (config && isForFlowsOnly(config)) problems.warn([], ONLY_FLOWS, TO_SERVE_FLOWS);
-  else if (config && enabledServers(config).length === 0) {
-    problems.warn([], 'there is no server to serve', 'Clients will see an empty gateway. Add one, or switch one on.');
-  }
+  if (config && !options.isPart) warnIfEmpty(config, problems);
   return {
     path,
     config,
@@ -141,6 +152,11 @@ export function readConfig({ path, text }: { path: string; text: string }, optio
     ownSteps: ownSteps.length,
     read: { input, places, missing },
   };
+}
+
+function warnIfEmpty(config: ParleyConfig, problems: ConfigProblems): void {
+  if (isForFlowsOnly(config)) problems.warn([], ONLY_FLOWS, TO_SERVE_FLOWS);
+  else if (enabledServers(config).length === 0) problems.warn([], NO_SERVER.message, NO_SERVER.hint);
 }
 
 /** Keeps what is read. */

@@ -165,13 +165,15 @@ function isOfRunner(word: string): boolean {
   return word.startsWith('-') || /^(exec|dlx|x|run|tool)$/.test(word) || /[\\/]node_modules[\\/]/.test(word);
 }
 
-const TAKES_VALUE = /^--(port|host|log|config)$/;
+const TAKES_VALUE = /^--(port|host|log|share|config)$/;
 
 function isOwnFile(words: string[], { cwd }: ServerInput, own: OwnGateway): boolean {
   const folder = cwd === undefined ? own.cwd : resolve(dirname(own.path), cwd);
-  const named = words.find((word, index) => !word.startsWith('-') && !TAKES_VALUE.test(words[index - 1] ?? ''));
-  const { path } = findConfig(named, { ...own, cwd: folder });
-  return path !== undefined && isSameFile(path, own.path, folder);
+  const named = words.filter((word, index) => !word.startsWith('-') && !TAKES_VALUE.test(words[index - 1] ?? ''));
+  return (named.length === 0 ? [undefined] : named).some((one) => {
+    const { path } = findConfig(one, { ...own, cwd: folder });
+    return path !== undefined && isSameFile(path, own.path, folder);
+  });
 }
 
 function isSameFile(one: string, other: string, folder: string): boolean {

@@ -6,6 +6,8 @@ import { watchConfig } from '../../../config/apply/watch-config.ts';
 import type { ConfigChange } from '../../../config/apply/watch-config.ts';
 import type { ParleyConfig } from '../../../config/config.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
+import { partsOf } from '../../../config/read/load-several.ts';
+import type { LoadedConfig } from '../../../config/read/load-config.ts';
 import { readEnvironment, displayPath } from '../../environment.ts';
 import type { ServeCommand } from '../../args/serving-commands.ts';
 import { acceptTrust } from '../../trust/accept-trust.ts';
@@ -27,26 +29,32 @@ interface FollowContext {
 
 export function followConfig(context: FollowContext, print: Printer): { close(): void } {
   const { command, found, gateway, making } = context;
-  const path = displayPath(found.path);
   let running = context.steps;
+  let shown = found.texts;
   const watch = watchConfig(found, {
     ...readEnvironment(),
     own: toOwnAddress(command, found.own),
     share: command.share,
     ...found.ownRules,
-    besides: isOwnConfig(found.path, readEnvironment()) ? [] : [trustFile()],
+    besides: partsOf(found).every(({ path = '' }) => isOwnConfig(path, readEnvironment())) ? [] : [trustFile()],
     async onChange(change) {
       const { previous, next, difference, loaded } = change;
-      const verdict = await acceptTrust(loaded, readEnvironment());
-      if (!isUsable(verdict)) throw new Error(`${whyNot(found.path, verdict)} ${howTo(found.path)}`);
+      await requireStillTrusted(loaded);
+      found.startChecks.accept(partsOf(loaded));
       tellProblems(loaded, print);
       running = await applyConfig(gateway, { previous, next, difference, steps: running }, making);
       context.onApplied(next, loaded.used);
-      for (const line of describeChange(change)) print.news(line);
+      const changed = partsOf(loaded).filter(({ texts }) =>
+        [...texts].some(([file, text]) => shown.get(file) !== text),
+      );
+      shown = loaded.texts;
+      for (const line of describeChange(change, changed)) print.news(line);
     },
     onProblems(problems) {
       tellProblems({ path: found.path, problems }, print);
-      print.problem(`${path} has changed and cannot be used; the previous configuration keeps running.`);
+      const wrong = new Set(problems.flatMap(({ level, file = found.path }) => (level === 'error' ? file : [])));
+      const named = listOf([...(wrong.size === 0 ? [found.path] : wrong)]);
+      print.problem(`${named} has changed and cannot be used; the previous configuration keeps running.`);
     },
   });
   return {
@@ -57,7 +65,20 @@ export function followConfig(context: FollowContext, print: Printer): { close():
   };
 }
 
-function describeChange({ difference, loaded }: ConfigChange): string[] {
+/** Each file for itself. */
+async function requireStillTrusted(loaded: LoadedConfig): Promise<void> {
+  for (const part of partsOf(loaded)) {
+    const { path = '' } = part;
+    const verdict = await acceptTrust(part, readEnvironment());
+    if (!isUsable(verdict)) throw new Error(`${whyNot(path, verdict)} ${howTo(path)}`);
+  }
+}
+
+function listOf(paths: (string | undefined)[]): string {
+  return paths.map((path) => displayPath(path)).join(' and ');
+}
+
+function describeChange({ difference, loaded }: ConfigChange, parts: LoadedConfig[]): string[] {
   const { added, removed, changed, settled, restart, live } = difference;
   const named = (verb: string, list: readonly string[]): string[] =>
     list.length > 0 ? [`${verb} ${list.join(', ')}`] : [];
@@ -69,7 +90,7 @@ function describeChange({ difference, loaded }: ConfigChange): string[] {
     ...named('renewed', live),
   ].join('; ');
   return [
-    `${displayPath(loaded.path)} has changed${what === '' ? '' : `: ${what}`}.`,
+    `${listOf(parts.length > 0 ? parts.map(({ path }) => path) : [loaded.path])} has changed${what === '' ? '' : `: ${what}`}.`,
     ...(restart.length > 0 ? [`${restart.join(', ')} will take effect at the next start.`] : []),
   ];
 }

@@ -2,6 +2,7 @@
 // configuration, so that servers can start while the rest of the code loads.
 import { enabledServers, isForFlowsOnly } from '../../../config/config.ts';
 import type { CommandServer } from '../../../config/config.ts';
+import { partsOf } from '../../../config/read/load-several.ts';
 import { prestart, stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { ServeCommand } from '../../args/serving-commands.ts';
@@ -29,6 +30,7 @@ async function serve(command: ServeCommand, print: Printer): Promise<number> {
   const own: OwnListener = { opened: undefined };
   const onWarning = (): void => {}; // reported once the log exists
   const found = await loadCommandConfig(command.config, print, {
+    besides: command.besides,
     own: toOwnAddress(command, own),
     share: command.share,
     onWarning,
@@ -40,7 +42,9 @@ async function serve(command: ServeCommand, print: Printer): Promise<number> {
     return 1;
   }
   const id = gatewayId(found.path);
-  const round = findStartLoop(found.path);
+  const round = partsOf(found)
+    .map(({ path }) => findStartLoop(path))
+    .find((reason) => reason !== undefined);
   if (round !== undefined) {
     print.problem(round);
     return 1;

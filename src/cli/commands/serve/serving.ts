@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { enabledServers } from '../../../config/config.ts';
 import type { AuthConfig } from '../../../config/config.ts';
+import { partsOf } from '../../../config/read/load-several.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
 import { toTable } from '../../../kernel/command/table.ts';
@@ -105,7 +106,7 @@ function toServeWelcome(
   opened: OpenedPort,
   print: Printer,
 ): WelcomeOptions {
-  const { config, path } = found;
+  const { config } = found;
   const { port, url } = opened;
   const names = enabledServers(config).map(([name]) => name);
   const named = toTable([...names, ...Object.keys(config.groups)].map((name) => [name, `…/mcp/${name}`]));
@@ -113,13 +114,15 @@ function toServeWelcome(
     const label = index === 0 && names.length > 0 ? 'servers' : index === names.length ? 'groups' : '';
     return `${label.padEnd(8)}${line}`;
   });
-  const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${displayPath(path)}`;
+  const files = partsOf(found).flatMap((part) => part.path ?? []);
+  const title = `${names.length} server${names.length === 1 ? '' : 's'} of ${files.map((file) => displayPath(file)).join(' and ')}`;
   const scheme = url.startsWith('https:') ? 'https' : 'http';
   // Certificates rarely cover the address of this machine, so the client starts a gateway of its own.
-  const own = ['serve', path, '--stdio', ...(command.share === undefined ? [] : ['--share', command.share])];
+  const own = ['serve', ...files, '--stdio', ...(command.share === undefined ? [] : ['--share', command.share])];
   const header = asksKey(auth) ? ['--header', `Authorization: Bearer ${KEY_PLACEHOLDER}`] : [];
   const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', ...header, at] });
-  const served = basename(path).startsWith('parley.') ? undefined : displayPath(path);
+  const ofClient = files.find((file) => !basename(file).startsWith('parley.'));
+  const served = ofClient && displayPath(ofClient);
   const login = { open, token: auth?.token, asksKey: asksKey(auth) };
   const where = { host, port, publicUrl: config.publicUrl, scheme, isChosen: true } as const;
   return { ...login, ...where, print, title, name: 'parley', about, program, served };

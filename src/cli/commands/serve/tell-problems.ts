@@ -11,7 +11,7 @@ interface Problematic {
 
 export function tellProblems({ path, problems }: Problematic, print: Printer): void {
   for (const problem of problems) {
-    const line = formatProblem(problem, displayPath(path));
+    const line = formatProblem(problem, displayPath(problem.file ?? path));
     if (problem.level === 'note') print.note(line);
     else print.warning(line);
   }

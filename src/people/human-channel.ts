@@ -20,6 +20,7 @@ import { QuestionLayer } from './question-layer.ts';
 import { ConfiguredRoots } from './configured-roots.ts';
 import type { RootOption } from './configured-roots.ts';
 import { AskChannels } from './ask-channels.ts';
+import { SharedRounds } from './elsewhere/shared-rounds.ts';
 import type { GatewayAskOptions } from './ask-channels.ts';
 import { AnswerTrust } from './trust/answer-trust.ts';
 import type { PairingCode, Pairings } from './trust/pairings.ts';
@@ -63,6 +64,7 @@ export class HumanChannel {
   readonly pageEndpoint: AskPageEndpoint;
   readonly roots: ConfiguredRoots | undefined;
   readonly #channels: AskChannels;
+  readonly #shared: SharedRounds | undefined;
   readonly #answerTrust: AnswerTrust;
   readonly #pairings: () => Promise<Pairings>;
   /** Whose answers count, and the open questions: for other pages of the gateway, which follow the same rules. */
@@ -86,7 +88,9 @@ export class HumanChannel {
       events: around.events,
       log,
     });
-    this.proof = { answerTrust, pairings, pageLogin, rounds: () => this.#channels.rounds.all };
+    const own = (): Iterable<QuestionRound> => this.#channels.rounds.all;
+    const elsewhere = async () => (await this.#shared?.elsewhere()) ?? [];
+    this.proof = { answerTrust, pairings, pageLogin, rounds: own, elsewhere };
     this.pageEndpoint = new AskPageEndpoint({
       round: (handle) => this.#channels.rounds.get(handle),
       publicUrl,
@@ -111,6 +115,9 @@ export class HumanChannel {
       clock,
       limits,
     });
+    const { state } = around;
+    this.#shared = nodes && state?.isShared ? new SharedRounds({ state, nodes, clock, log, own }) : undefined;
+    if (this.#shared) this.#channels.rounds.watch(() => this.#shared!.touch());
   }
 
   /** Calls that wait for an answer go on. Servers learn of other capabilities when they are connected next. Throws BAD_OPTION. */
@@ -165,6 +172,7 @@ export class HumanChannel {
 
   async close(): Promise<void> {
     this.#channels.rounds.close();
+    await this.#shared?.close();
     await this.pageEndpoint.close();
   }
 }

@@ -33,6 +33,8 @@ interface ClusterOptions {
   config?: object | ((n: number) => object);
   /** Environment variables of the n-th one. */
   env?: (n: number) => Record<string, string>;
+  /** Callers log in, as the configuration says. */
+  hasLogin?: boolean;
 }
 
 /** The gateways of a test, and one address for all of them. */
@@ -77,7 +79,7 @@ export class TestCluster implements AsyncDisposable {
     const home = new Home();
     this.#homes.push(home);
     const port = await freePort();
-    const { redis, servers, config, env } = this.#options;
+    const { redis, servers, config, env, hasLogin } = this.#options;
     const internal = `http://127.0.0.1:${port}`;
     home.write('parley.config.json', {
       mcpServers: servers,
@@ -89,7 +91,7 @@ export class TestCluster implements AsyncDisposable {
       cluster: { listen: port, host: '127.0.0.1', advertise: internal },
       ...(typeof config === 'function' ? (config as (n: number) => object)(at) : config),
     });
-    const parley = home.start(['serve', '--open'], env?.(at));
+    const parley = home.start(hasLogin ? ['serve'] : ['serve', '--open'], env?.(at));
     return { parley, home, url: await parley.url(), internal };
   }
 

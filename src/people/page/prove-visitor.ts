@@ -22,6 +22,8 @@ export interface VisitorProof {
   readonly pageLogin?: PageLogin | undefined;
   /** The open questions, for a paired browser without a link. */
   rounds(): Iterable<QuestionRound>;
+  /** Those of other gateways that serve as one with this one. They are shown here, and answered there. */
+  elsewhere(): Promise<readonly QuestionRound[]>;
 }
 
 const YEAR_SECONDS = 365 * 86_400;
@@ -104,7 +106,7 @@ export async function showOpenQuestions(
   if (visitor === undefined ? !paired : isPost) return pairBrowser(visit, proof);
   if (isPost) return reply.notAForm();
   const open: { link: string; about: QuestionRound['about'] }[] = [];
-  for (const round of proof.rounds()) {
+  for (const round of [...proof.rounds(), ...(await proof.elsewhere())]) {
     const isTheirs =
       round.isOpen && needsProof(proof, round) && (await proof.answerTrust.proofOf(round, request)) !== undefined;
     if (isTheirs) open.push({ link: linkTo(round), about: round.about });

@@ -25,16 +25,17 @@ export class WaitingQuestions {
   /** The oldest first. */
   async list(viewer: Viewer, request: HttpRequest): Promise<QuestionRow[]> {
     const rows: QuestionRow[] = [];
-    for (const round of this.#people.proof.rounds()) {
+    const { proof } = this.#people;
+    for (const round of [...proof.rounds(), ...(await proof.elsewhere())]) {
       if (!round.isOpen) continue;
       const who = await this.#proofOf(round, viewer, request);
       if (who === undefined && !maySee(viewer, round.user ?? '')) continue;
       rows.push(await this.#toRow(round, who !== undefined));
     }
-    return rows;
+    return rows.sort((a, b) => (a.since ?? 0) - (b.since ?? 0));
   }
 
-  /** Answers a question of yes and no, or declines any. */
+  /** Answers a question of yes and no, or declines any. One of another gateway has been forwarded there. */
   async answer(form: FormData, viewer: Viewer, request: HttpRequest): Promise<AnswerOutcome> {
     const handle = form.get('handle');
     const round = [...this.#people.proof.rounds()].find((one) => one.handle === handle);

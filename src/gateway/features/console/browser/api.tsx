@@ -33,10 +33,11 @@ export async function read<T>(name: string): Promise<T> {
   return (await response.json()) as T;
 }
 
-/** Undefined if it was done; else why not. */
-export async function act(name: string, fields: Record<string, string>): Promise<string | undefined> {
+/** Undefined if it was done; else why not. `about`: what is acted on, which another gateway than this one may have. */
+export async function act(name: string, fields: Record<string, string>, about = ''): Promise<string | undefined> {
+  const query = about === '' ? '' : `?t=${encodeURIComponent(about)}`;
   try {
-    const response = await fetch(urlOf(name), { method: 'POST', body: new URLSearchParams(fields) });
+    const response = await fetch(urlOf(name) + query, { method: 'POST', body: new URLSearchParams(fields) });
     return response.ok ? undefined : await reasonOf(response);
   } catch {
     return 'The gateway does not answer.';
@@ -108,7 +109,8 @@ async function lock(): Promise<void> {
 
 async function reasonOf(response: Response): Promise<string> {
   try {
-    return ((await response.json()) as { error: string }).error;
+    const { error } = (await response.json()) as { error: string | { message: string } };
+    return typeof error === 'string' ? error : error.message;
   } catch {
     return `The gateway answered ${response.status}.`;
   }

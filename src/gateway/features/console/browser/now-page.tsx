@@ -118,7 +118,7 @@ function Answers({ handle, tool, isConfirm, link, hint }: AnswersProps) {
   const [state, setState] = useState<{ said?: string | undefined; problem?: string | undefined }>({});
   const say = async (word: string): Promise<void> => {
     setState({ said: word });
-    const problem = await act('answer', { handle, say: word });
+    const problem = await act('answer', { handle, say: word }, handle);
     if (problem === undefined) document.getElementById('waiting')?.focus();
     else setState({ problem });
   };

@@ -108,6 +108,8 @@ export interface Ask {
   human?: boolean | undefined;
   /** The gateway asks, not the server, before it lets something happen. */
   ofGateway?: boolean | undefined;
+  /** No server has taken the call yet: if it is lost, it can begin again as a new one. */
+  isBefore?: boolean | undefined;
   /**
    * Only an answer given after the question was sent counts. Otherwise a client may send answers ahead with its call.
    */

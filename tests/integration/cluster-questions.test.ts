@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { NowView } from '../../src/gateway/features/console/views.ts';
 import { EffectsServer, TestCluster } from '../helpers/cluster.ts';
-import { callModern } from '../helpers/mcp-http.ts';
+import { send } from '../helpers/http-wire.ts';
+import type { Json, Reply } from '../helpers/http-wire.ts';
+import { callModern, elicits, modern } from '../helpers/mcp-http.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
 import { until } from '../helpers/until.ts';
@@ -17,8 +19,11 @@ beforeAll(async () => {
   [redis, effects] = await Promise.all([startRedis(), EffectsServer.start()]);
   cluster = await TestCluster.start({
     redis: redis.url,
-    servers: { effects: { url: effects.url, tools: { approve: ['pay'] } } },
-    config: { auth: { keys: Object.entries(KEYS).map(([name, key]) => ({ name, key, user: name })) } },
+    servers: { effects: { url: effects.url, revision: '2025-11-25', tools: { approve: ['pay'] } } },
+    config: {
+      auth: { keys: Object.entries(KEYS).map(([name, key]) => ({ name, key, user: name })) },
+      ask: { trust: ['key:ada'] },
+    },
     hasLogin: true,
   });
 });
@@ -85,6 +90,19 @@ async function fetched(at: number, user: User, handle: string): Promise<string> 
   return (await callModern(cluster.replicas[at]!.url, 'parley_answer', { handle }, bearer(user))).text;
 }
 
+/** A call of a client without a session that shows forms. */
+function callAt(at: number, name: string, id: string, retry: Json = {}): Promise<Reply> {
+  const { body, headers } = modern('tools/call', { name, arguments: { id }, ...retry }, elicits);
+  return send(cluster.replicas[at]!.url, { body, headers: { ...headers, ...bearer('ada') } });
+}
+
+/** What the client sends after its user has said yes to all questions of the answer. */
+function yesTo({ json }: Reply): Json {
+  const { inputRequests, requestState } = json.result as { inputRequests: Json; requestState: string };
+  const yes = { action: 'accept', content: { approve: true, name: 'Ann' } };
+  return { requestState, inputResponses: Object.fromEntries(Object.keys(inputRequests).map((key) => [key, yes])) };
+}
+
 const bearer = (user: User): Record<string, string> => ({ authorization: `Bearer ${KEYS[user]}` });
 const handles = (questions: NowView['questions']): string[] => questions.map(({ handle }) => handle);
 
@@ -138,7 +156,25 @@ it('questions are shown at other gateways again after the store has lost them', 
   expect(await ada.say(1, handle, 'decline')).toBe(200);
 });
 
-it('a question whose gateway is killed leaves the lists, and whoever answers it is told that it is no longer open', async () => {
+it('a call whose gateway was killed while it asked is begun again if no server had it, and may have acted if one had', async () => {
+  const [unsent, sent] = [await callAt(2, 'pay', 'unsent'), await callAt(2, 'ask', 'sent')];
+  await cluster.kill(2);
+  const again = await callAt(0, 'pay', 'unsent', yesTo(unsent));
+  expect(again.json.result).toMatchObject({ resultType: 'input_required' });
+  expect(Object.keys(yesTo(again).inputResponses as Json)).not.toEqual(
+    Object.keys(yesTo(unsent).inputResponses as Json),
+  );
+  expect(effects.effects().has('unsent')).toBe(false);
+  expect((await callAt(1, 'pay', 'unsent', yesTo(again))).text).toContain('pay unsent none');
+  expect((await callAt(0, 'pay', 'unsent', yesTo(again))).text).toContain('it was already answered');
+  expect(effects.effects().get('unsent')).toBe(1);
+  const lost = await callAt(1, 'ask', 'sent', yesTo(sent));
+  expect(lost.json.result).toMatchObject({ isError: true });
+  expect(lost.text).toContain('the gateway that held the call has ended. The tool may already have acted');
+  await cluster.restart(2);
+});
+
+it('a question ends with its gateway: lists leave it out, and an answer to it is refused', async () => {
   const ada = await Browser.paired('ada');
   const handle = await asked(2, 'ada', 'lost');
   const [shown] = await until('the question', async () => {

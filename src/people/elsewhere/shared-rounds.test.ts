@@ -44,7 +44,7 @@ const handlesOf = async (shared: SharedRounds): Promise<string[]> =>
   (await shared.elsewhere()).map(({ handle }) => handle);
 
 describe('open rounds of several gateways', () => {
-  it('are shown at the others as they are, until they have ended', async () => {
+  it('open rounds are shown at other gateways as they are, until they have ended', async () => {
     const { node, pass } = world();
     const rounds = [round('x.a')];
     const [a, b] = [node('a', rounds), node('b')];
@@ -60,7 +60,7 @@ describe('open rounds of several gateways', () => {
     expect(await b.elsewhere()).toEqual([]);
   });
 
-  it('are left out once their gateway is gone, once it hangs, and once their time is over', async () => {
+  it('open rounds are left out once their gateway is gone or hangs, and once their time is over', async () => {
     const { clock, node, pass, die } = world();
     const [a, c] = [node('a', [round('x.a')]), node('c', [round('y.c', 'May it?', clock.now() + 3000)])];
     const b = node('b');
@@ -74,7 +74,7 @@ describe('open rounds of several gateways', () => {
     expect(await handlesOf(b)).toEqual([]);
   });
 
-  it('cannot be agreed to where they are too large to be shown whole, and still have their own page', async () => {
+  it('open rounds that are too large to be shown whole cannot be agreed to elsewhere than on their own page', async () => {
     const { node, pass } = world();
     const rounds = Array.from({ length: 40 }, (_, n) => round(`${n}.a`, 'x'.repeat(20_000)));
     const [a, b] = [node('a', [round('large.a', 'x'.repeat(40_000)), ...rounds]), node('b')];
@@ -89,7 +89,7 @@ describe('open rounds of several gateways', () => {
     expect(shown.every(({ questions }) => questions.some(({ ask }) => ask.human === true))).toBe(true);
   });
 
-  it('of others are not shown while the store does not answer, and nobody fails', async () => {
+  it('open rounds of others are not shown while the store does not answer, and nobody fails', async () => {
     const { node, state } = world();
     const away = (): Promise<never> => Promise.reject(new GatewayError('STATE_FAILED', { what: 'state' }));
     const broken = new Proxy(state, { get: (on, name) => (name === 'list' ? away : Reflect.get(on, name)) as unknown });

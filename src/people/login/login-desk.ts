@@ -120,7 +120,7 @@ export class LoginDesk implements OpenLogins {
 /** A client that shows forms but opens no pages gets the link in the text of an empty form. */
 function toAsk({ client }: Exchange, { server, link, id }: { server: string; link: string; id: string }): Ask {
   const { elicitation } = client.capabilities;
-  const rest = { method: ELICIT_INPUT, key: 'login', ofGateway: true };
+  const rest = { method: ELICIT_INPUT, key: 'login', ofGateway: true, isBefore: true };
   if (elicitation && !elicitation.url) {
     const message = `${server} needs a login. Open ${link} in your browser, log in, and confirm here.`;
     return { ...rest, params: { message, requestedSchema: { type: 'object', properties: {} } } };

@@ -222,7 +222,7 @@ function toApprovalQuestion(calling: CallToApprove, message: string, note: strin
   const whole = message.includes('{arguments}') ? message : `${message}\n\n{arguments}`;
   const filled = whole.replace(/\{(tool|server|arguments)\}/g, (_, word: string) => words[word]!);
   const params = { mode: 'form', message: filled, requestedSchema };
-  return { method: ELICIT_INPUT, params, key: randomId('approve_'), human: true, ofGateway: true };
+  return { method: ELICIT_INPUT, params, key: randomId('approve_'), human: true, ofGateway: true, isBefore: true };
 }
 
 function toLine(text: string, max: number): string {

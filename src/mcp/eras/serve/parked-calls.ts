@@ -27,10 +27,24 @@ export function createParkedCalls({ maxParked: max, parkedMs: lifeMs }: Limits, 
   });
 }
 
+/** Tickets begin with the name of their calls, which is new with every process. */
+const NAMES = new WeakMap<ParkedCalls, string>();
+
+function nameOf(calls: ParkedCalls): string {
+  const name = NAMES.get(calls) ?? randomId();
+  NAMES.set(calls, name);
+  return name;
+}
+
+/** Whether the ticket is of these calls; if not, it is of a process that has ended, or of another node. */
+export function isTicketOf(calls: ParkedCalls, ticket: string): boolean {
+  return ticket.startsWith(`${nameOf(calls)} `);
+}
+
 /** Returns the ticket, of which each round of questions has its own. Throws TOO_MANY when the caller has too many open questions. */
 export function parkCall(call: ParkedCall, calls: ParkedCalls): string {
   const { client } = call;
-  const ticket = randomId();
+  const ticket = `${nameOf(calls)} ${randomId()}`;
   calls.add(ticket, call, { owner: client.principal, caller: callerOfClient(client) });
   return ticket;
 }

@@ -20,7 +20,8 @@ export interface SuspendedState {
   expiresAt: number;
 }
 
-type RequestState = { ticket: string } | { kept: SuspendedState };
+/** `sent`: a server had the call, and may have acted, when it was parked. Earlier versions do not say it. */
+type RequestState = { ticket: string; sent?: boolean | undefined } | { kept: SuspendedState };
 
 const PURPOSE = 'request-state';
 

@@ -30,6 +30,7 @@ import { toInputRequired } from './results.ts';
 import { STATELESS_TASK_METHODS } from './methods.ts';
 import { statelessDialectOf, tasksRequired, toStatelessError } from './stateless-client-dialect.ts';
 import { StatelessExchange } from './stateless-exchange.ts';
+import { isTicketOf } from '../serve/parked-calls.ts';
 import type { RunningRequest } from '../serve/running-request.ts';
 
 interface StatelessCaller {
@@ -120,8 +121,17 @@ function goOn(retry: StatelessExchange): RunningRequest {
   }
   const parked = context.parked.take(state.ticket, client.principal);
   if (parked) parked.resume(retry);
-  else finish(retry, toLost(request));
+  else if (isTicketOf(context.parked, state.ticket)) finish(retry, toLost(request, CLOSED));
+  else if (state.sent === false) beginAgain(retry);
+  else finish(retry, toLost(request, GONE));
   return parked ?? retry;
+}
+
+/** The call was lost before a server had it. What it asks is asked again, and answers to the lost questions count for nothing. */
+function beginAgain(retry: StatelessExchange): void {
+  retry.answers = undefined;
+  retry.resumed = undefined;
+  run(retry);
 }
 
 function repeat(retry: StatelessExchange, { state, server, suspensions, expiresAt }: SuspendedState): void {
@@ -131,11 +141,14 @@ function repeat(retry: StatelessExchange, { state, server, suspensions, expiresA
   run(retry);
 }
 
+const CLOSED = 'it was already answered, or it expired';
+const GONE = 'the gateway that held the call has ended';
+
 /** Tells the user, who has just answered, that the call is gone. */
-function toLost({ method }: RequestMessage): JsonObject {
+function toLost({ method }: RequestMessage, why: string): JsonObject {
   if (method !== 'tools/call') throw new GatewayError('STATE_INVALID');
   const text =
-    'This question is no longer open: it was already answered, it expired, or the gateway restarted. ' +
+    `This question is no longer open: ${why}. ` +
     'The tool may already have acted: look before you call it again. To start over, call it without requestState.';
   return { content: [{ type: 'text', text }], isError: true };
 }

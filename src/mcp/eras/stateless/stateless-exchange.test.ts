@@ -3,6 +3,7 @@ import type { Exchange } from '../../../kernel/exchange.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { checkQuestions } from '../../../kernel/containers/open-questions.contract.ts';
 import { toSuspended } from '../../../kernel/target.ts';
+import { createSealer } from '../../../kernel/crypto/seal.ts';
 import type { GatewayError } from '../../../kernel/base/errors.ts';
 import { FakeClock, FakeTarget, RecordingOutlet, enveloped, fakeContext, settled } from '../fake-context.contract.ts';
 import type { RecordedAnswer } from '../fake-context.contract.ts';
@@ -257,6 +258,29 @@ describe('request state', () => {
     await settled();
     expect(outlet.ends.filter((end) => end !== undefined)).toHaveLength(1);
     expect(clock.timers).toBe(0);
+  });
+
+  it('begins a lost call again as long as no server had it, whatever it was answered', async () => {
+    const before = (key: string) => ({ method: 'roots/list', key, isBefore: true });
+    const handle: Handle = async (exchange) => {
+      const first = await exchange.ask(before('may'));
+      return text([first, await exchange.ask({ method: 'roots/list', key: 'more' })]);
+    };
+    const sealer = createSealer(['a key of both']);
+    const [lost, other] = [play(handle, { sealer }), play(handle, { sealer })];
+    const { requestState } = await asked(lost.put({}));
+    const yes = { inputResponses: { may: { roots: [] } } };
+    const again = await asked(other.put({ requestState, ...yes }));
+    expect(again.keys).toEqual(['may']);
+    const later = await asked(other.put({ requestState: again.requestState, ...yes }));
+    expect(later.keys).toEqual(['more']);
+    const third = await lost.put({ requestState: later.requestState, ...yes }).answer();
+    expect(third.result).toMatchObject({ isError: true });
+    expect(JSON.stringify(third.result)).toContain('has ended. The tool may already have acted');
+    expect(lost.target.seen).toHaveLength(1);
+    const used = await other.put({ requestState: again.requestState, ...yes }).answer();
+    expect(JSON.stringify(used.result)).toContain('it was already answered');
+    expect(other.target.seen).toHaveLength(1);
   });
 
   it('is limited per principal, without affecting others', async () => {

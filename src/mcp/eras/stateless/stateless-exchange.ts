@@ -43,6 +43,8 @@ export class StatelessExchange extends ServedExchange implements ParkedCall {
   resumed: Exchange['resumed'];
   /** The current request was answered with questions; the next one brings another outlet. */
   parked = false;
+  /** A question was asked while a server may have acted. */
+  #wasSent = false;
   /** Created by the first question; most calls ask none. */
   #open: OpenQuestions<OpenAsk> | undefined;
   #answers: JsonObject | undefined;
@@ -165,13 +167,21 @@ export class StatelessExchange extends ServedExchange implements ParkedCall {
       const ticket = parkCall(this, context.parked);
       this.round++;
       const { sealer, nodes } = context;
-      state = sealState({ sealer, mark: nodes?.mark }, request, client.principal, { ticket });
+      state = sealState({ sealer, mark: nodes?.mark }, request, client.principal, {
+        ticket,
+        sent: this.#mayHaveActed(),
+      });
     } catch (thrown) {
       this.#open!.refuseAll(toError(thrown));
       return;
     }
     this.parked = true;
     this.outlet.end(toResult(request.id, toInputRequired(questions, state, { info: context.target.info })));
+  }
+
+  #mayHaveActed(): boolean {
+    const asks = Array.from(this.#open?.entries() ?? [], ([, { ask }]) => ask);
+    return (this.#wasSent ||= this.suspensions > 0 || !asks.every(({ isBefore }) => isBefore === true));
   }
 
   #questions(): JsonObject {

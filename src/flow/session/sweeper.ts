@@ -1,5 +1,7 @@
 // Handles sessions that are due: sends warnings and reminders, expires sessions, ends waits, and takes over sessions of dead processes.
 // One timer serves all sessions; it is set to the earliest due time.
+import { readSafely } from '../../kernel/base/author-callback.ts';
+import { toReadable } from '../../kernel/base/errors.ts';
 import { isMismatch } from '../engine/mismatch.ts';
 import { earlyEndOf, isEnded, toDueAt, toWarningAt, isIdle, nextNoticeAt, nextDeadline } from '../header.ts';
 import type { OperatorRequest, Header, Wait, JournalEntry } from '../journal.ts';
@@ -92,13 +94,9 @@ export class Sweeper {
   }
 
   async #sweep(): Promise<void> {
-    const { store, clock, log, warmBodies } = this.#sessions.context;
+    const { clock, log, warmBodies } = this.#sessions.context;
     warmBodies.dropExpired(clock.now());
-    const due = await store.due(clock.now(), BATCH).catch((error: unknown) => {
-      // An unavailable store is polled again later.
-      log.error({ error }, 'flow.sweep-failed');
-      return [];
-    });
+    const due = await this.#due();
     const telling: Promise<void>[] = [];
     for (const id of due) {
       await this.#attend(id, (told) => telling.push(told)).catch((error: unknown) => {
@@ -106,6 +104,17 @@ export class Sweeper {
       });
     }
     await Promise.all(telling);
+  }
+
+  /** An unavailable store is polled again later. */
+  async #due(): Promise<string[]> {
+    const { store, clock, log } = this.#sessions.context;
+    try {
+      return await store.due(clock.now(), BATCH);
+    } catch (error) {
+      log.error({ error: toReadable(error) }, 'flow.sweep-failed');
+      return [];
+    }
   }
 
   async #expire(stored: StoredSession): Promise<void> {
@@ -227,7 +236,7 @@ export class Sweeper {
   }
 
   async #wake(): Promise<void> {
-    const { store, clock } = this.#sessions.context;
+    const { store, clock, log } = this.#sessions.context;
     const at = this.#at;
     this.#at = Infinity;
     if (clock.now() < at) return this.#set(at); // system timers may fire a little early
@@ -235,7 +244,8 @@ export class Sweeper {
     const now = clock.now();
     if (store.durable) this.#set(now + POLL_MS);
     // Deferred sessions, and sessions that are due later than the one the timer was set for.
-    const next = store.nextDue?.();
+    const fail = (error: unknown): void => log.error({ error: toReadable(error) }, 'flow.sweep-failed');
+    const next = readSafely(() => store.nextDue?.(), now + POLL_MS, fail);
     if (next !== undefined) this.#set(next > now ? next : now + AGAIN_MS);
   }
 }

@@ -10,6 +10,7 @@ import type { FormAnswerOf, FormAsk, Hooks, Notification, Outcome, StepExchange 
 import type { JsonObject } from '../../kernel/message.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { callSafely } from '../../kernel/base/author-callback.ts';
+import { droppable } from '../../kernel/base/stray-promises.ts';
 import { cancelledError } from '../../kernel/base/cancelled-error.ts';
 import type { GatewayError } from '../../kernel/base/errors.ts';
 import type { Log } from '../../kernel/base/log.ts';
@@ -130,7 +131,11 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
 
   override ask<const A extends FormAsk>(ask: A, signal?: AbortSignal): Promise<FormAnswerOf<A>>;
   override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject>;
-  override async ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+  override ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
+    return droppable(this.#ask(ask, signal));
+  }
+
+  async #ask(ask: Ask, signal: AbortSignal | undefined): Promise<JsonObject> {
     this.#hasAsked = true;
     if (this.#isSilent) throw cancelledError('withdrawn');
     const answer = await this.#askThroughHooks(ask, signal);
@@ -145,7 +150,8 @@ export class ChainExchange extends DerivedExchange implements StepExchange {
       return super.ask(value, signal);
     };
     for (const { step, hooks } of this.#hooks ?? []) {
-      const next = pass;
+      const inner = pass;
+      const next = (value: Ask): Promise<JsonObject> => droppable(inner(value));
       if (hooks.ask) pass = (value) => attempt(step, () => hooks.ask!(value, next));
       const passed = pass;
       if (hooks.asked) {

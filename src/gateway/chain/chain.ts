@@ -14,6 +14,7 @@ import { toError } from '../../kernel/base/errors.ts';
 import type { GatewayError } from '../../kernel/base/errors.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import type { Log } from '../../kernel/base/log.ts';
+import { droppable } from '../../kernel/base/stray-promises.ts';
 import { judgeStarts } from './judge-starts.ts';
 import { originBehind } from './server-initiated.ts';
 import type { ChainContext, OwnerOf } from './chain-exchange.ts';
@@ -174,10 +175,10 @@ class Chain implements ChainContext {
   }
 
   #link(step: Step, after: number, rest: RestOfChain): RestOfChain {
-    const lookUp: StepPlace['lookUp'] = async (exchange, method, params = {}) => {
+    const lookUp: StepPlace['lookUp'] = (exchange, method, params = {}) => {
       const quiet = new InternalExchange(method, params, exchange.client, exchange.signal);
       quiet.ownTool = exchange.ownTool;
-      return toPlainObject(await this.#start(this.#from(after, method), quiet));
+      return droppable(this.#start(this.#from(after, method), quiet).then(toPlainObject));
     };
     const originOf = originBehind(this.#steps.slice(after), this.scope, this.#originOf);
     const place = { index: after - 1, step, rest, lookUp, originOf };

@@ -1,5 +1,5 @@
 // Runs steps on changes and questions that belong to no request. Like an answer, they pass the innermost step first.
-import { atOnce } from '../../kernel/base/stray-promises.ts';
+import { atOnce, droppable } from '../../kernel/base/stray-promises.ts';
 import type { Ask, ClientView } from '../../kernel/exchange.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import type { OriginOf, Step } from '../../kernel/step.ts';
@@ -44,7 +44,7 @@ export function passAsk(
     if (!onAsk) return next;
     return async (ask) => {
       try {
-        return await onAsk(ask, next, client);
+        return await onAsk(ask, (asked) => droppable(next(asked)), client);
       } catch (thrown) {
         throw toStepError(name, thrown);
       }

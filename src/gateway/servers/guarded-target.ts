@@ -82,7 +82,7 @@ class GuardedTarget extends TargetLayer {
 
   override notify(notification: NotificationMessage, client: ClientView): void {
     callSafely(
-      () => super.notify(notification, client),
+      () => this.target.notify?.(notification, client), // not by super, which would drop a promise
       (error) => this.#fail('notify', error),
     );
   }

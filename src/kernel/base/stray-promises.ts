@@ -1,5 +1,6 @@
-// Keeps rejections of promises that foreign code has dropped from ending the process. Zod tries a schema without waiting first, and drops the
-// promise of an asynchronous rule when it then starts over: if the rule rejects, nobody can handle that promise.
+// Keeps rejections of promises that foreign code has dropped from ending the process: those that an author forgets to await, and those of
+// libraries. Zod tries a schema without waiting first, and drops the promise of an asynchronous rule when it then starts over: if the rule rejects,
+// nobody can handle that promise.
 import type { AsyncHook } from 'node:async_hooks';
 
 let made: Promise<unknown>[] = [];
@@ -40,6 +41,12 @@ function absorb(): void {
   const strays = made;
   made = [];
   for (const stray of strays) stray.catch(() => {});
+}
+
+/** For what authors are given to await: one that they forget to await must not end the process when it rejects. */
+export function droppable<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
 }
 
 /** For functions that must answer at once: returns the answer, and throws if it is a promise, whose rejection nobody would wait for. */

@@ -17,6 +17,7 @@ import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { ELICIT_INPUT, LIST_ROOTS, PING_PEER, SAMPLE_MESSAGE } from '../../kernel/methods.ts';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { droppable } from '../../kernel/base/stray-promises.ts';
 import { randomId } from '../../kernel/crypto/ids.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import { isStandardSchema, validateStandard } from '../../kernel/form/standard-schema.ts';
@@ -90,7 +91,7 @@ const KINDS: Record<Parameters<Asker['can']>[0], Ask> = {
   roots: { method: LIST_ROOTS },
 };
 
-/** The dialect decides how the requests are sent. */
+/** The dialect decides how the requests are sent. A request that the handler does not await ends no process when it fails. */
 export class ExchangeAsker implements Asker {
   readonly #exchange: Exchange;
 
@@ -102,7 +103,33 @@ export class ExchangeAsker implements Asker {
     return this.#exchange.canAsk(KINDS[kind]);
   }
 
-  async elicit<const S extends Schema>(form: { message: string; schema: S; key?: string }): Promise<AnswerOf<S>> {
+  elicit<const S extends Schema>(form: { message: string; schema: S; key?: string }): Promise<AnswerOf<S>> {
+    return droppable(this.#elicit(form));
+  }
+
+  elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult> {
+    const { message, url, elicitationId = randomId() } = page;
+    const params = { mode: 'url', message, url, elicitationId };
+    return droppable(this.#ask(ELICIT_INPUT, params, page.key)) as Promise<ElicitResult>;
+  }
+
+  sample(
+    request: CreateMessageRequestParams & { key?: string },
+  ): Promise<CreateMessageResult | CreateMessageResultWithTools> {
+    const { key, ...params } = request;
+    return droppable(this.#ask(SAMPLE_MESSAGE, params, key)) as Promise<CreateMessageResult>;
+  }
+
+  roots(options: { key?: string } = {}): Promise<Root[]> {
+    const listed = this.#ask(LIST_ROOTS, undefined, options.key);
+    return droppable(listed.then(({ roots }) => (Array.isArray(roots) ? roots.filter(isFileRoot) : [])));
+  }
+
+  ping(): Promise<void> {
+    return droppable(this.#ask(PING_PEER, undefined, undefined).then(() => {}));
+  }
+
+  async #elicit<const S extends Schema>(form: { message: string; schema: S; key?: string }): Promise<AnswerOf<S>> {
     const requestedSchema = toFormSchema(isStandardSchema(form.schema) ? toPlainForm(form.schema) : form.schema);
     const params = { mode: 'form', message: form.message, requestedSchema };
     const answer = (await this.#ask(ELICIT_INPUT, params, form.key)) as ElicitResult;
@@ -113,29 +140,7 @@ export class ExchangeAsker implements Asker {
     return { ...answer, action: 'accept', content: checked } as AnswerOf<S>;
   }
 
-  async elicitUrl(page: { message: string; url: string; key?: string; elicitationId?: string }): Promise<ElicitResult> {
-    const { message, url, elicitationId = randomId() } = page;
-    const params = { mode: 'url', message, url, elicitationId };
-    return (await this.#ask(ELICIT_INPUT, params, page.key)) as ElicitResult;
-  }
-
-  async sample(
-    request: CreateMessageRequestParams & { key?: string },
-  ): Promise<CreateMessageResult | CreateMessageResultWithTools> {
-    const { key, ...params } = request;
-    return (await this.#ask(SAMPLE_MESSAGE, params, key)) as CreateMessageResult;
-  }
-
-  async roots(options: { key?: string } = {}): Promise<Root[]> {
-    const { roots } = await this.#ask(LIST_ROOTS, undefined, options.key);
-    return Array.isArray(roots) ? roots.filter(isFileRoot) : [];
-  }
-
-  async ping(): Promise<void> {
-    await this.#ask(PING_PEER, undefined, undefined);
-  }
-
-  #ask(method: string, params: JsonObject | undefined, key: string | undefined): Promise<JsonObject> {
+  async #ask(method: string, params: JsonObject | undefined, key: string | undefined): Promise<JsonObject> {
     return this.#exchange.ask({ method, ...(params && { params }), ...(key !== undefined && { key }) });
   }
 }

@@ -61,7 +61,7 @@ describe('the result of a session', () => {
   it('is sealed, and nothing that was answered is with it', async () => {
     const { store, session } = await ended();
     const text = JSON.stringify(await store.load(session.sessionId));
-    expect(text).not.toMatch(/Oslo|1234|Ordered/);
+    expect(text).not.toMatch(/Oslo|"1234"|Ordered/); // a time may contain the digits
     const without = await ended({ keys: undefined });
     expect(JSON.stringify(await without.store.load(without.session.sessionId))).toMatch(/Oslo/);
   });

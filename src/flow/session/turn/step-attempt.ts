@@ -4,6 +4,7 @@ import type { PromptStep } from '../../../kernel/form/prompt.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import { Cancellation } from '../../../kernel/base/cancellation.ts';
 import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
+import { droppable } from '../../../kernel/base/stray-promises.ts';
 import { toMs } from '../../authoring/span.ts';
 import type { StepContext, ToolCallerOption, ToolAnswer } from '../../authoring/step.ts';
 import { checkProgress } from '../../engine/author-code.ts';
@@ -90,10 +91,10 @@ function toContext(run: StepExecution, attempt: number, beat: () => void): StepC
       beat();
       run.onProgress?.({ current, ...(total !== undefined && { total }), ...(message !== undefined && { message }) });
     },
-    call: (tool, args = {}) => callTool(tool, args, { tools: context.tools, principal, signal: signal() }),
-    url: (event) => toEventUrl(context, sessionId, event),
-    bytes: (file) => readStoredFile(context, file),
-    reveal: (secret) => revealSecret(context, sessionId, secret),
+    call: (tool, args = {}) => droppable(callTool(tool, args, { tools: context.tools, principal, signal: signal() })),
+    url: (event) => droppable(toEventUrl(context, sessionId, event)),
+    bytes: (file) => droppable(readStoredFile(context, file)),
+    reveal: (secret) => droppable(revealSecret(context, sessionId, secret)),
   };
 }
 

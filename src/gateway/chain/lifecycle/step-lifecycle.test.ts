@@ -54,6 +54,32 @@ describe('the lifecycle of steps', () => {
     await all.close();
   });
 
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('not kept');
+      },
+      undefined,
+    ],
+    ['rejects', () => Promise.reject(new Error('not kept')), expect.any(Promise)],
+  ])('a step whose keep %s is replaced all the same, and the log says why', async (_, keep, kept) => {
+    const [first, second] = [recorded('a', { keep }), recorded('a')];
+    const all = createLifecycle();
+    all.replace([first.step]);
+    all.replace([second.step]);
+    await vi.waitFor(() => expect(lines.join('')).toContain('step.not-kept'));
+    expect(second.told).toEqual([['start', kept]]);
+    await all.close();
+  });
+
+  it('a step whose start returns something is started', async () => {
+    const all = createLifecycle();
+    all.replace([{ name: 'a', start: () => 5 as unknown as undefined }]);
+    await expect(all.started).resolves.toBeDefined();
+    await all.close();
+  });
+
   it('a step that fails to start changes nothing', async () => {
     const old = recorded('old');
     const early = recorded('early');

@@ -1,9 +1,10 @@
 // Starts and closes the steps of a gateway. A step that replaces one of the same name gets its state.
 // 1. Each step is started once before use and closed once after it.
 // 2. A step that fails to start changes nothing. One that fails to close is logged.
+// 3. A step whose `keep` fails is replaced without its state: its correction could not be loaded otherwise.
 import type { Step } from '../../../kernel/step.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
-import { GatewayError } from '../../../kernel/base/errors.ts';
+import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { unlessLate } from '../../../kernel/base/timing.ts';
 
@@ -34,7 +35,7 @@ export class StepLifecycle {
     try {
       const starting = fresh.flatMap((step) => {
         const former = gone.find(({ name }) => name === step.name);
-        const promise = startStep(step, former);
+        const promise = startStep(step, { former, log: this.#log });
         begun.push(step);
         return promise ?? [];
       });
@@ -60,15 +61,32 @@ export class StepLifecycle {
 }
 
 /** `former`: the step, or its earlier version, that is replaced. Throws or rejects if the step fails to start. */
-export function startStep(step: Step, former?: Step): Promise<void> | undefined {
+export function startStep(
+  step: Step,
+  { former, log }: { former?: Step | undefined; log: Log },
+): Promise<void> | undefined {
   if (!step.start) return undefined;
   try {
-    const started = step.start(former?.keep?.());
-    return started?.catch((thrown: unknown) => {
+    const started: unknown = step.start(former && keptBy(former, log));
+    if (!(started instanceof Promise)) return undefined;
+    return started.catch((thrown: unknown) => {
       throw notStarted(step, thrown);
     });
   } catch (thrown) {
     throw notStarted(step, thrown);
+  }
+}
+
+/** A promise is handed on as it is; its rejection is logged here, in case the next step does not wait for it. */
+function keptBy(former: Step, log: Log): unknown {
+  const fail = (thrown: unknown): void => log.warn({ step: former.name, error: toReadable(thrown) }, 'step.not-kept');
+  try {
+    const kept = former.keep?.();
+    if (kept instanceof Promise) kept.catch(fail);
+    return kept;
+  } catch (thrown) {
+    fail(thrown);
+    return undefined;
   }
 }
 

@@ -91,7 +91,7 @@ class Versions {
 
   /** Rejects and changes nothing if the step fails to start. */
   async replace(next: Step): Promise<void> {
-    if (this.#isStarted) await startStep(next, this.#current.step);
+    if (this.#isStarted) await startStep(next, { former: this.#current.step, log: this.#log });
     const former = this.#current;
     this.#current = new Version(next, this.#log);
     // The gateway may have closed while the step was starting.

@@ -4,6 +4,7 @@ import type { LookUp, Step, StepExchange } from '../../../kernel/step.ts';
 import { CALL_TOOL, LIST_TOOLS, methodsWhere } from '../../../kernel/methods.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
+import { atOnce } from '../../../kernel/base/stray-promises.ts';
 import { pause } from '../../../kernel/base/timing.ts';
 import { ToolAnnotations } from '../../chain/tool-annotations.ts';
 import { withDefaults } from '../../chain/step-options.ts';
@@ -56,7 +57,7 @@ export function retry(options: RetryOptions = {}): Step {
           const wanted = thrown.retryAfterMs ?? 0;
           if (wanted > maxDelayMs || !(await mayRepeat(tools, exchange, lookUp))) throw thrown;
           const longest = Math.min(maxDelayMs, delayMs * 2 ** (attempt - 1));
-          await pause(clock, Math.max(wanted, random() * longest), exchange.signal);
+          await pause(clock, Math.max(wanted, atOnce('random of the step retry', random()) * longest), exchange.signal);
           if (exchange.signal.aborted) throw thrown;
         }
       }

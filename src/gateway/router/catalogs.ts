@@ -2,6 +2,8 @@
 import type { ClientView, Exchange } from '../../kernel/exchange.ts';
 import { isObject } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
+import { canonicalExactly } from '../../kernel/raw/canonical-exactly.ts';
+import { copyNumbers } from '../../kernel/raw/exact-numbers.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { readServerUri } from '../../kernel/server-uri.ts';
 import type { Origin } from '../../kernel/step.ts';
@@ -9,7 +11,6 @@ import type { Change, ClientOpening } from '../../kernel/target.ts';
 import type { ListArea } from '../../kernel/methods.ts';
 import { isRemembered } from '../../kernel/target.ts';
 import { ToolFacts } from '../../kernel/tool-facts.ts';
-import { canonicalJson } from '../../kernel/base/canonical-json.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { dictionary } from '../../kernel/containers/dictionary.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
@@ -264,9 +265,9 @@ export function joinMembers(lists: readonly (JsonObject | undefined)[]): JsonObj
 }
 
 function agreedFields([first = {}, ...others]: readonly JsonObject[]): JsonObject {
-  const agreed = Object.entries(first).filter(([key, value]) => {
-    const text = canonicalJson(value);
-    return others.every((other) => Object.hasOwn(other, key) && canonicalJson(other[key]) === text);
-  });
-  return dictionary(Object.fromEntries(agreed));
+  const textOf = (more: JsonObject, key: string): string => canonicalExactly(copyNumbers(more, { [key]: more[key] }));
+  const isAgreed = (key: string): boolean =>
+    others.every((other) => Object.hasOwn(other, key) && textOf(other, key) === textOf(first, key));
+  const agreed = Object.entries(first).filter(([key]) => isAgreed(key));
+  return copyNumbers(first, dictionary(Object.fromEntries(agreed)));
 }

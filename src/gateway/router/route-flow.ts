@@ -5,6 +5,7 @@ import { RECEIPT, withOwnStartId, isInteraction, isNotInteractive, flowOf } from
 import { isObject, readString } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
 import { readPlayAsCall, toPlayAsCall } from '../../kernel/flow/play-as-call.ts';
+import { mapMembers } from '../../kernel/raw/exact-numbers.ts';
 import { fieldOf, toPlainObject } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { deriveExchange } from '../../kernel/derived-exchange.ts';
@@ -127,9 +128,7 @@ function publishAsk(ask: Ask, publish: SessionIdPublisher): Ask {
 function publishError(thrown: unknown, own: string, shown: string, isId: boolean): unknown {
   if (own === shown) return thrown;
   const rename = (holder: unknown): unknown =>
-    isObject(holder)
-      ? Object.fromEntries(Object.entries(holder).map(([key, value]) => [key, value === own ? shown : value]))
-      : holder;
+    isObject(holder) ? mapMembers(holder, (value) => (value === own ? shown : value)) : holder;
   if (thrown instanceof ProtocolError) {
     const message = isId ? thrown.message.replaceAll(own, shown) : thrown.message;
     return new ProtocolError(thrown.code, message, rename(thrown.data));

@@ -47,16 +47,11 @@ export function copyNumbers<T extends object>(from: object, to: T): T {
  * silently, so use this to change part of what a peer has sent.
  */
 export function mapMembers<T extends object>(from: T, change: (value: unknown, key: string) => unknown): T {
-  let isChanged = false;
-  const changed = (value: unknown, key: string): unknown => {
-    const next = change(value, key);
-    isChanged ||= next !== value;
-    return next;
-  };
-  const to: object = Array.isArray(from)
-    ? from.map((value, index) => changed(value, String(index)))
-    : Object.fromEntries(Object.entries(from).map(([key, value]) => [key, changed(value, key)]));
-  return isChanged ? (copyNumbers(from, to) as T) : from;
+  const members = Object.entries(from) as [string, unknown][];
+  const changed = members.map(([key, value]) => [key, change(value, key)] as const);
+  if (changed.every(([, value], index) => value === members[index]![1])) return from;
+  const to: object = Array.isArray(from) ? changed.map(([, value]) => value) : Object.fromEntries(changed);
+  return copyNumbers(from, to) as T;
 }
 
 /** The number under this key as it was sent; undefined if JavaScript writes it the same. */

@@ -1,4 +1,5 @@
 // What may be wrong with one entry of a list: it is malformed, has hidden characters or an unsafe icon, or looks suspicious.
+import { copyNumbers, mapMembers } from '../../../kernel/raw/exact-numbers.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
 import type { ListArea } from '../../../kernel/methods.ts';
@@ -90,7 +91,7 @@ export function nameOf(area: ListArea, entry: JsonObject): string {
 export function withoutNulls(area: ListArea, entry: JsonObject): JsonObject {
   const names = Object.keys(SHAPES[area].members).filter((name) => entry[name] === null);
   if (names.length === 0) return entry;
-  return Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name)));
+  return copyNumbers(entry, Object.fromEntries(Object.entries(entry).filter(([name]) => !names.includes(name))));
 }
 
 /** The tool with objects in place of the schemas `true` and `false`, for which official clients refuse a list; the same object if there are none. */
@@ -99,7 +100,7 @@ export function withSchemaObjects(entry: JsonObject): JsonObject {
   const properties = isObject(inputSchema) ? inputSchema.properties : undefined;
   if (!isObject(properties) || !Object.values(properties).some(isFlag)) return entry;
   const toSchema = (value: unknown): unknown => (isFlag(value) ? (value ? {} : { not: {} }) : value);
-  const changed = Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, toSchema(value)]));
+  const changed = mapMembers(properties, toSchema);
   return { ...entry, inputSchema: { ...(inputSchema as JsonObject), properties: changed } };
 }
 
@@ -135,18 +136,10 @@ export function cleanEntry(area: ListArea, entry: JsonObject): JsonObject | unde
 function cleaned(value: unknown, found: { inName: boolean }): unknown {
   if (typeof value === 'string') return withoutHidden(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const all = value.map((one) => cleaned(one, found));
-    return all.some((one, index) => one !== value[index]) ? all : value;
-  }
-  let isChanged = false;
-  const members = Object.entries(value).map(([name, one]) => {
+  return mapMembers(value, (one, name) => {
     if (hasHidden(name)) found.inName = true;
-    const clean = cleaned(one, found);
-    isChanged ||= clean !== one;
-    return [name, clean] as const;
+    return cleaned(one, found);
   });
-  return isChanged ? Object.fromEntries(members) : value;
 }
 
 const ALLOWED = /^(?:https?:\/\/|data:image\/)/i;

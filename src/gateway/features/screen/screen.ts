@@ -2,6 +2,7 @@
 // nothing, or held: then a person is asked, with the whole text before them, and a no replaces the answer. The tool has run by then.
 import { isObject } from '../../../kernel/message.ts';
 import type { JsonObject } from '../../../kernel/message.ts';
+import { mapMembers } from '../../../kernel/raw/exact-numbers.ts';
 import { toPlainObject } from '../../../kernel/raw/raw-object.ts';
 import type { Outcome, Step, StepExchange } from '../../../kernel/step.ts';
 import type { Ask } from '../../../kernel/exchange.ts';
@@ -201,12 +202,7 @@ function withoutHiddenParts(result: JsonObject): JsonObject {
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return withoutCovert(withoutHidden(value));
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) {
-    const all = value.map(cleaned);
-    return all.some((one, index) => one !== value[index]) ? all : value;
-  }
-  const members = Object.entries(value).map(([key, one]) => [key, BYTES.has(key) ? one : cleaned(one)] as const);
-  return members.some(([key, one]) => one !== (value as JsonObject)[key]) ? Object.fromEntries(members) : value;
+  return mapMembers(value, (one, key) => (BYTES.has(key) ? one : cleaned(one)));
 }
 
 interface HeldAnswer {

@@ -15,8 +15,11 @@ import type {
   GatewayContext,
   OpenedServer,
   OpenServer,
+  SupposedCall,
 } from './features/feature.ts';
+import type { JudgedCall, ShownRule } from './features/judged-call.ts';
 import type { ShownDefinition, WaitingDefinition } from './features/waiting-definition.ts';
+import type { ServerLoginRow } from '../mcp/connect/accounts/login-rows.ts';
 import type { Member } from './router/member.ts';
 import type { UpstreamTargetOptions } from './servers/target-options.ts';
 import type { UpstreamTarget } from './servers/upstream-target.ts';
@@ -96,6 +99,20 @@ export class FeatureSet {
   async accept(shown: ShownDefinition): Promise<boolean> {
     const accepted = await Promise.all(this.#features.flatMap((feature) => feature.accept?.(shown) ?? []));
     return accepted.includes(true);
+  }
+
+  async judge(call: SupposedCall): Promise<JudgedCall[]> {
+    const judged = await Promise.all(this.#features.flatMap((feature) => feature.judge?.(call) ?? []));
+    return judged.filter((one) => one !== undefined);
+  }
+
+  get rules(): ShownRule[] {
+    return this.#features.flatMap((feature) => feature.rules?.() ?? []);
+  }
+
+  async logins(): Promise<ServerLoginRow[]> {
+    const found = await Promise.all(this.#features.flatMap((feature) => feature.logins?.() ?? []));
+    return found.flat();
   }
 
   get openPages(): Record<string, HttpHandler> {

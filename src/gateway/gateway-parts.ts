@@ -123,6 +123,14 @@ export class GatewayParts {
       shownTools: (listed, client) => this.shownTools(listed, client),
       waitingDefinitions: () => this.features.waitingDefinitions(),
       accept: (shown) => this.features.accept(shown),
+      judge: (call) => this.features.judge(call),
+      get rules() {
+        return parts().features.rules;
+      },
+      get stepNames() {
+        return parts().settings.steps.flatMap(({ name }) => name ?? []);
+      },
+      logins: () => this.features.logins(),
     };
   }
 }

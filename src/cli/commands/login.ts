@@ -11,8 +11,8 @@ import { version } from '../../kernel/version.ts';
 import type { LoginCommand, LogoutCommand } from '../args/login-commands.ts';
 import { displayPath } from '../environment.ts';
 import { loginKeys } from '../login/login-keys.ts';
-import { readLoginRows } from '../login/login-rows.ts';
-import type { LoginRow } from '../login/login-rows.ts';
+import { readLoginRows } from '../../mcp/connect/accounts/login-rows.ts';
+import type { ServerLoginRow } from '../../mcp/connect/accounts/login-rows.ts';
 import { openBrowser } from '../login/open-browser.ts';
 import { ownLogin, ownLogins, ownLoginFolder } from '../login/own-logins.ts';
 import { untilSignal } from '../signals.ts';
@@ -97,7 +97,7 @@ export async function runLogins({ json }: { json: boolean }, print: Printer): Pr
   return 0;
 }
 
-async function printRows(rows: LoginRow[], log: Log, print: Printer): Promise<void> {
+async function printRows(rows: ServerLoginRow[], log: Log, print: Printer): Promise<void> {
   const table = rows.length === 0 ? [] : toTable([['SERVER', 'LOGIN BY', 'STATE', 'SCOPES'], ...rows.map(toCells)]);
   for (const line of table) print.line(line);
   if (rows.length === 0) print.line('You are logged in nowhere.');
@@ -113,6 +113,6 @@ async function printRows(rows: LoginRow[], log: Log, print: Printer): Promise<vo
   );
 }
 
-function toCells({ server, account, issuer, state, scope = '' }: LoginRow): string[] {
+function toCells({ server, account, issuer, state, scope = '' }: ServerLoginRow): string[] {
   return [account === undefined ? server : `${server} (${account})`, issuer, state, scope];
 }

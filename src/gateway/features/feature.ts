@@ -17,9 +17,11 @@ import type { Address } from '../../mcp/connect/address.ts';
 import type { AuthOptions } from '../../mcp/listen/auth/auth-options.ts';
 import type { Identify } from '../../mcp/listen/identify.ts';
 import type { Login } from '../../mcp/listen/login.ts';
+import type { ServerLoginRow } from '../../mcp/connect/accounts/login-rows.ts';
 import type { HumanChannel } from '../../people/human-channel.ts';
 import type { LoadHeldDefinitions } from './list-checks/held-definitions.ts';
 import type { Member } from '../router/member.ts';
+import type { JudgedCall, ShownRule } from './judged-call.ts';
 import type { ListedServerTools } from './status/shown-tools.ts';
 import type { ShownDefinition, WaitingDefinition } from './waiting-definition.ts';
 import type { ServerTarget, UpstreamTargetOptions } from '../servers/target-options.ts';
@@ -59,8 +61,27 @@ export interface GatewayView {
   waitingDefinitions(): Promise<readonly WaitingDefinition[]>;
   /** False if it is not as it was shown any more. */
   accept(shown: ShownDefinition): Promise<boolean>;
+  /** What its features would do with a call that is not made, outermost first. */
+  judge(call: SupposedCall): Promise<readonly JudgedCall[]>;
+  /** The rules in effect. */
+  readonly rules: readonly ShownRule[];
+  /** The names of its configured steps, outermost first. */
+  readonly stepNames: readonly string[];
+  /** The logins at its servers, as far as they are kept. */
+  logins(): Promise<readonly ServerLoginRow[]>;
   /** Whether it finishes its last calls. */
   readonly isStopping: boolean;
+}
+
+/** A call of a tool that nobody makes, to see what would happen. */
+export interface SupposedCall {
+  readonly client: ClientView;
+  readonly server: string;
+  /** The server's own name of the tool. */
+  readonly tool: string;
+  readonly args: JsonObject;
+  /** What the server says of the tool; empty if it does not list it. */
+  readonly annotations: JsonObject;
 }
 
 /** A server that is about to be opened. */
@@ -107,6 +128,12 @@ export interface Feature {
   waitingDefinitions?(): Promise<readonly WaitingDefinition[]>;
   /** Accepts one of them. False if it is not as it was shown any more, or was never its own. */
   accept?(shown: ShownDefinition): Promise<boolean>;
+  /** What it would do with a call, without making it; undefined if it judges no calls now. */
+  judge?(call: SupposedCall): Promise<JudgedCall | undefined>;
+  /** The rules by which it judges; read when somebody looks. */
+  rules?(): readonly ShownRule[];
+  /** Logins at servers; read when somebody looks. */
+  logins?(): Promise<readonly ServerLoginRow[]>;
   /** Hears what is logged about a server. */
   serverLog?(log: Log, server: string): Log;
   /** How a server is opened. */

@@ -77,6 +77,10 @@ export class LiveLogin implements Login {
     return this.#current.openPage(visit);
   }
 
+  keys(): ReturnType<Login['keys']> {
+    return this.#current.keys();
+  }
+
   checks(): ReturnType<Login['checks']> {
     return this.#current.checks();
   }

@@ -5,6 +5,7 @@ import type { Message } from '../../kernel/message.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../kernel/base/http.ts';
 import { DEFAULT_ADMIN_SCOPE, FRONT_PATH, isForEverybody, issuerProblem } from './auth/auth-options.ts';
+import type { ListedKey } from './auth/api-keys.ts';
 import type { AuthOptions, FrontOptions } from './auth/auth-options.ts';
 import type { NodeVisit } from './auth/front/node-visit.ts';
 import type { Authenticator } from './auth/authenticator.ts';
@@ -36,6 +37,8 @@ export interface Login {
   readonly pageLogin: PageLogin | undefined;
   /** Loads what it needs. Throws BAD_OPTION. */
   ready(): Promise<void>;
+  /** The API keys that it knows. */
+  keys(): Promise<readonly ListedKey[]>;
   /** What checks callers. */
   checks(): Promise<Authenticator | TokenGate>;
   /** Another login takes its place: what was opened by a key or a token that it does not let in ends. */
@@ -91,17 +94,17 @@ export function createLogin({ auth, identify, publicUrl }: LoginSource, around: 
           return void pageLogin
             .comeBack(request, response)
             .catch((thrown: unknown) => answerThrown(context, response, thrown));
-        const { path } = asked;
         const endpoint = asked.endpoint();
         const answered = (load() as Promise<Authenticator>).then((one) =>
           answer === undefined || endpoint === undefined
-            ? one.answer({ path, endpoint }, response)
+            ? one.answer({ path: asked.path, endpoint }, response)
             : one.front(endpoint).then((front) => front.handle(answer, toNode(request, response))),
         );
         answered.catch((thrown: unknown) => answerThrown(context, response, thrown));
       };
     },
     ready: async () => void (await load()),
+    keys: async () => (await load()).keys,
     checks: load,
     retire: (next) => void handOver(load(), next),
     close: () => made?.close(),

@@ -94,6 +94,15 @@ export function pairingsInState(state: State): PairingStore {
   };
 }
 
+/** False if there is no such browser. */
+export function removeBrowser(store: PairingStore, isMeant: (browser: PairedBrowser) => boolean): Promise<boolean> {
+  return store.update((latest) => {
+    const browsers = latest.browsers.filter((one) => !isMeant(one));
+    const isThere = browsers.length < latest.browsers.length;
+    return { next: isThere ? { ...latest, browsers } : undefined, done: isThere };
+  });
+}
+
 /** Nothing if there is no file. Throws if it cannot be understood, so that it is never overwritten. */
 function readPairingFile(path: string): PairingRecords {
   const text = readIfThere(path);

@@ -14,6 +14,7 @@ import type { State } from '../../kernel/state/state.ts';
 import type { Limits } from '../../kernel/base/limits.ts';
 import { cookiesNamed } from '../../kernel/net/browser-request.ts';
 import { mayAnswer } from './may-answer.ts';
+import { removeBrowser } from './pairing-store.ts';
 import type { Invitation, PairedBrowser, PairingStore } from './pairing-store.ts';
 
 interface PairingsOptions {
@@ -82,6 +83,16 @@ export class Pairings {
   /** Whether a browser may answer for this user, or at all where nobody logs in. */
   async hasAny(user: string | undefined): Promise<boolean> {
     return this.#ownOf((await this.#options.store.read()).browsers).some((browser) => mayAnswer(browser, user));
+  }
+
+  /** The browsers of this gateway, the first one first. */
+  async list(): Promise<PairedBrowser[]> {
+    return this.#ownOf((await this.#options.store.read()).browsers);
+  }
+
+  /** Takes one away. False if there is none of this name. */
+  remove(name: string): Promise<boolean> {
+    return removeBrowser(this.#options.store, (one) => one.name === name && one.gateway === this.#options.gateway);
   }
 
   async invite(user?: string): Promise<PairingCode> {

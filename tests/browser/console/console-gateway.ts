@@ -22,7 +22,12 @@ export interface ConsoleGateway {
 
 type Closing = BrowserOfTests['closing'];
 
-export async function startGateway(closing: Closing, options: object = {}): Promise<ConsoleGateway> {
+/** `headers`: of the client, where it has to log in. */
+export async function startGateway(
+  closing: Closing,
+  options: object = {},
+  headers?: Record<string, string>,
+): Promise<ConsoleGateway> {
   const ran: string[] = [];
   const files = createServer({ name: 'secure-filesystem-server', version: '0.2.0', log });
   files.tool(
@@ -56,7 +61,7 @@ export async function startGateway(closing: Closing, options: object = {}): Prom
   });
   closing.push(() => gateway.close());
   const { url } = await gateway.listen({ port: 0 });
-  const client = await connected(url);
+  const client = await connected({ url, ...(headers && { headers }) });
   closing.push(() => client.close());
   return { gateway, url, root: url.replace(/mcp$/, ''), client, ran };
 }

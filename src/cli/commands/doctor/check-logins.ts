@@ -1,6 +1,6 @@
 // What `parley doctor` sees of logins: those that no longer work, and those that will end soon.
 import { createCliLog } from '../../terminal/cli-log.ts';
-import { NEEDS_LOGIN, readLoginRows } from '../../login/login-rows.ts';
+import { NEEDS_LOGIN, readLoginRows } from '../../../mcp/connect/accounts/login-rows.ts';
 import { ownLoginFolder, ownLogins } from '../../login/own-logins.ts';
 import { countLoginFiles } from '../../../mcp/connect/accounts/login-store.ts';
 import { programName } from '../../program.ts';

@@ -34,14 +34,15 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
     await stopUnusedPrestarted();
     return 1;
   }
-  const { built, listens, state, loginFor } = made;
+  const { built, listens, state, loginFor, listLogins } = made;
   tellProblems(found, notices);
   const serving = toServing(command, found);
   const started = new Date().toISOString();
   const pages = { '/status': createStatusPage(() => gateway, started) };
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
   const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state, pairedAs: found.path };
-  const mine = { id: found.id, version: version(), pages, loginFor, console: found.config.console ?? true };
+  const login = { loginFor, listLogins };
+  const mine = { id: found.id, version: version(), pages, ...login, console: found.config.console ?? true };
   const own = await OwnOptions.open(serving, log);
   let applied: Parameters<typeof digestConfig>[0] = found;
   const cluster = built.options.cluster && { ...built.options.cluster, digests: () => digestConfig(applied) };

@@ -8,12 +8,14 @@ import type { Printer } from '../../../kernel/command/printer.ts';
 import { createSealer } from '../../../kernel/crypto/seal.ts';
 import { openSharedState } from '../../../kernel/state/open-shared-state.ts';
 import type { State } from '../../../kernel/state/state.ts';
+import { readLoginRows } from '../../../mcp/connect/accounts/login-rows.ts';
+import type { ServerLoginRow } from '../../../mcp/connect/accounts/login-rows.ts';
 import type { LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
 import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts';
 import { createStateLogins } from '../../../mcp/connect/accounts/state-logins.ts';
 import { loadFrontEngine } from '../../../mcp/listen/auth/auth-options.ts';
 import { displayPath } from '../../environment.ts';
-import { ownLogin } from '../../login/own-logins.ts';
+import { ownLogin, ownLogins } from '../../login/own-logins.ts';
 import { printProblems } from '../../trust/load-command-config.ts';
 import type { Listens, ServePlan } from './serving.ts';
 
@@ -23,6 +25,8 @@ interface ServeParts {
   /** What it shares with others; undefined: nothing. */
   state: State | undefined;
   loginFor: (server: LoginTarget) => ServerLogin | undefined;
+  /** For the operator to see. */
+  listLogins: () => Promise<ServerLoginRow[]>;
 }
 
 type Making = BuildOptions & { log: Log };
@@ -51,7 +55,8 @@ async function openParts(config: ParleyConfig, making: Making): Promise<ServePar
   const store = state && createStateLogins({ state, sealer: keys && createSealer(keys) });
   try {
     const built = await buildGateway(config, making);
-    return { built, listens, state, loginFor: (server) => ownLogin(server, { log, store }) };
+    const listLogins = () => readLoginRows(store ?? ownLogins(log));
+    return { built, listens, state, listLogins, loginFor: (server) => ownLogin(server, { log, store }) };
   } catch (thrown) {
     await state?.close();
     throw thrown;

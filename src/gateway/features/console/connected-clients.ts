@@ -34,6 +34,17 @@ export class ConnectedClients {
     return theirs.toReversed().slice(0, MAX_SHOWN).map(toRow);
   }
 
+  /** The newest one of this principal. */
+  find(principal: string): ClientView | undefined {
+    return [...this.#present].findLast(({ client }) => client.principal === principal)?.client;
+  }
+
+  /** Those that are identified, each once. */
+  get principals(): string[] {
+    const known = [...this.#present].filter(({ client }) => client.connection?.identity !== undefined);
+    return [...new Set(known.map(({ client }) => client.principal))];
+  }
+
   #enter({ client }: Watcher): () => void {
     const presence = { id: String(++this.#count), client, since: this.#clock.now() };
     this.#present.add(presence);

@@ -7,6 +7,7 @@ import { randomId } from '../../../kernel/crypto/ids.ts';
 import { isOwnOrigin, readPost } from '../../../kernel/net/browser-request.ts';
 import type { HumanChannel } from '../../../people/human-channel.ts';
 import type { GatewayView } from '../feature.ts';
+import type { Access } from './access/access.ts';
 import { baseOf } from './enter.ts';
 import type { CallRing } from './calls/call-ring.ts';
 import type { LiveStreams, MakeFrame } from './live.ts';
@@ -17,6 +18,7 @@ import type { RouteName } from './routes.ts';
 import { OPERATOR_PROGRAM } from './viewers.ts';
 import type { Tools } from './tools.ts';
 import type { Viewer, Viewers } from './viewers.ts';
+import type { AskedCall, judgeWhatIf } from './access/what-if.ts';
 import type { AnswerOutcome, WaitingQuestions } from './waiting-questions.ts';
 
 export interface ApiContext {
@@ -28,6 +30,8 @@ export interface ApiContext {
   readonly calls: CallRing;
   readonly tools: Tools;
   readonly accept: GatewayView['accept'];
+  readonly access: Access;
+  readonly whatIf: (asked: AskedCall) => ReturnType<typeof judgeWhatIf>;
   readonly live: LiveStreams;
 }
 
@@ -111,8 +115,12 @@ export class ConsoleApi {
     call: (visit) => this.#showCall(visit),
     events: (visit) => this.#follow(visit),
     tools: async ({ request, response }) => sendJson(request, response, 200, await this.#context.tools.view()),
+    access: async ({ request, response, viewer }) =>
+      sendJson(request, response, 200, await this.#context.access.view(viewer)),
+    judge: (visit) => this.#judge(visit),
     answer: (visit, form) => this.#answer(form, visit),
     accept: (visit, form) => this.#accept(form, visit),
+    forget: (visit, form) => this.#forget(form, visit),
   };
 
   /** A browser that was away gets what it has missed; a new one, what follows. */
@@ -149,6 +157,18 @@ export class ConsoleApi {
     const wanted = { server: text('server'), area: text('area'), name: text('name'), digests: text('digests') };
     if (await this.#context.accept(wanted)) return sendJson(request, response, 200, {});
     sendJson(request, response, 409, { error: 'It has changed again. Look once more.' });
+  }
+
+  async #judge({ request, response, query }: ApiVisit): Promise<void> {
+    const [caller, server, tool, args] = ['caller', 'server', 'tool', 'args'].map((name) => query.get(name) ?? '');
+    const found = await this.#context.whatIf({ caller: caller!, server: server!, tool: tool!, args: args! });
+    if (typeof found === 'string') sendJson(request, response, 422, { error: found });
+    else sendJson(request, response, 200, found);
+  }
+
+  async #forget(form: FormData, { request, response }: ApiVisit): Promise<void> {
+    if (await this.#context.access.forget(String(form.get('name')))) return sendJson(request, response, 200, {});
+    sendJson(request, response, 409, { error: 'This browser is not paired any more.' });
   }
 
   #follow({ request, response, recheck }: ApiVisit): void {

@@ -1,6 +1,7 @@
 // The console of one gateway: its pages, loaded when somebody opens the first of them, and what they show.
 import type { HttpHandler } from '../../../kernel/base/http.ts';
 import type { GatewayContext, GatewayView } from '../feature.ts';
+import { Access } from './access/access.ts';
 import { ConsoleApi } from './console-api.ts';
 import { enter } from './enter.ts';
 import { LiveStreams } from './live.ts';
@@ -10,6 +11,8 @@ import { Now } from './now.ts';
 import { Tools } from './tools.ts';
 import { Viewers } from './viewers.ts';
 import { WaitingQuestions } from './waiting-questions.ts';
+import { judgeWhatIf } from './access/what-if.ts';
+import type { AskedCall } from './access/what-if.ts';
 
 export interface ConsoleSources {
   readonly context: GatewayContext;
@@ -35,7 +38,10 @@ export function openConsole({ context, name, clients, calls }: ConsoleSources): 
   const tools = new Tools({ context, calls });
   const stopWatching = people.watchCalls(() => live.touch());
   const accept: GatewayView['accept'] = (shown) => context.gateway.accept(shown);
-  const api = new ConsoleApi({ people, log, viewers, now, questions, calls, tools, live, accept });
+  const access = new Access({ context, clients });
+  const whatIf = (asked: AskedCall) => judgeWhatIf(asked, { context, clients });
+  const parts = { viewers, now, questions, calls, tools, live, access };
+  const api = new ConsoleApi({ people, log, ...parts, accept, whatIf });
   return {
     ofBrowser: api.ofBrowser,
     ofProgram: api.ofProgram,

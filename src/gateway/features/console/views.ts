@@ -1,5 +1,6 @@
 // What the console's API returns, and so what its pages show. Types only: the pages for browsers import them, too. Every text that comes from a
 // server or a client has passed `visible` or `printable`, and is shown as text.
+import type { JudgedCall, ShownRule } from '../judged-call.ts';
 import type { WaitingDefinition } from '../waiting-definition.ts';
 
 export interface ViewerView {
@@ -163,6 +164,58 @@ export interface ToolRow {
   description: string;
   /** JSON. */
   schema: string;
+}
+
+export interface KeyRow {
+  name: string;
+  /** Its principal. */
+  who: string;
+  /** Null: all but the one of operators. */
+  scopes: readonly string[] | null;
+  groups: readonly string[];
+  /** Wall-clock time in ms; null: never. */
+  expires: number | null;
+  /** Since the gateway runs. */
+  lastUsed: number | null;
+}
+
+export interface LoginRow {
+  server: string;
+  /** The user whose login it is; null: of all. */
+  account: string | null;
+  issuer: string;
+  state: string;
+  expires: number | null;
+}
+
+export interface BrowserRow {
+  name: string;
+  user: string | null;
+  since: number;
+  /** It shows this page. */
+  isThis: boolean;
+}
+
+export interface AccessView {
+  /** How callers are let in. */
+  login: 'none' | 'token' | 'keys' | 'issuers';
+  keys: readonly KeyRow[];
+  logins: readonly LoginRow[];
+  browsers: readonly BrowserRow[];
+  rules: readonly ShownRule[];
+  /** Names of callers that are known. */
+  callers: readonly string[];
+  servers: readonly string[];
+}
+
+/** What would happen to a call. */
+export interface WhatIfView {
+  effect: JudgedCall['effect'];
+  /** Who decides; null: nobody is against it. */
+  decided: JudgedCall | null;
+  judged: readonly JudgedCall[];
+  /** What is not as it was asked for, such as a tool that the server does not list. */
+  notes: readonly string[];
 }
 
 export interface ToolsView {

@@ -1,7 +1,7 @@
 // The rules in the settings of servers: which tools clients see, and which need approval.
 import type { Member } from '../../router/member.ts';
 import { defineFeature } from '../feature.ts';
-import { serverRules } from './server-rules.ts';
+import { judgeByServer, serverRules } from './server-rules.ts';
 import type { ToolRules } from './server-rules.ts';
 
 export interface ToolSettings {
@@ -11,7 +11,14 @@ export interface ToolSettings {
 
 export const toolRules = defineFeature<object>({
   name: 'tools of servers',
-  create: () => ({ liveSettings: ['tools'], steps: (members) => serverRules(rulesOf(members)) }),
+  create: (_options, { gateway }) => ({
+    liveSettings: ['tools'],
+    steps: (members) => serverRules(rulesOf(members)),
+    async judge(call) {
+      const rules = rulesOf(gateway.members).get(call.server);
+      return rules && judgeByServer(rules, call);
+    },
+  }),
 });
 
 function rulesOf(members: readonly Member[]): ReadonlyMap<string, ToolRules> {

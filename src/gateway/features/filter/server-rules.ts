@@ -1,5 +1,7 @@
 // The rules in a server's settings: which of its tools clients may see and call, and which need approval. They are the innermost
 // steps of every chain, so they judge exactly what the server will get.
+import type { SupposedCall } from '../feature.ts';
+import type { JudgedCall } from '../judged-call.ts';
 import { isGatewayTool } from '../../../kernel/gateway-tool.ts';
 import type { Step, ToolRule } from '../../../kernel/step.ts';
 import { readRule } from '../approve/approval-rule.ts';
@@ -38,6 +40,30 @@ export function serverRules(byServer: ReadonlyMap<string, ToolRules>): Step[] {
     ...(allowed.size > 0 ? [filterBy(allowed, toolRules)] : []),
     ...(judges.size > 0 ? [approveBy(judgeBy(judges))] : []),
   ];
+}
+
+/** What they would do with a call of a tool of the server. */
+export async function judgeByServer(rules: ToolRules, call: SupposedCall): Promise<JudgedCall> {
+  const { server, tool, annotations } = call;
+  const { allow, deny, approve } = readRules(server, rules);
+  const origin = { server, name: tool };
+  const told = (effect: JudgedCall['effect'], rule: string | null, why: string): JudgedCall => {
+    return {
+      by: `the settings of ${server}`,
+      effect,
+      rule: rule && `servers.${server}.tools.${rule}`,
+      why,
+      checked: [],
+    };
+  };
+  if (deny && !toAllowed([{ deny: [...deny] }])!(tool, origin)) return told('hide', 'deny', 'it is denied by its name');
+  if (allow && !toAllowed([{ allow: [...allow] }])!(tool, origin))
+    return told('hide', 'allow', 'only the tools that are named there are shown');
+  const wanted =
+    approve === undefined ? 'allow' : await readRule(approve).judge({ name: tool, origin }, async () => annotations);
+  return wanted === 'allow'
+    ? told('allow', null, 'nothing there is against it')
+    : told(wanted, 'approve', 'a person is asked first');
 }
 
 function readRules(server: string, rules: ToolRules): ToolRules {

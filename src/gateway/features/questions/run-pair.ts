@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { keyFileIn, readKeyFile } from '../../../mcp/listen/auth/api-keys.ts';
 import { FRONT_PATH } from '../../../mcp/listen/auth/auth-options.ts';
 import { Pairings, pairingFileIn } from '../../../people/trust/pairings.ts';
-import { SHARED_GATEWAY, pairingsInFile, pairingsInState } from '../../../people/trust/pairing-store.ts';
+import { SHARED_GATEWAY, pairingsInFile, pairingsInState, removeBrowser } from '../../../people/trust/pairing-store.ts';
 import type { PairingRecords, PairingStore } from '../../../people/trust/pairing-store.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import { DEFAULT_LIMITS } from '../../../kernel/base/limits.ts';
@@ -166,11 +166,7 @@ function list({ json }: PairCommand, { browsers }: PairingRecords, { print, disp
 }
 
 async function remove({ browser }: PairCommand, store: PairingStore, print: Printer): Promise<number> {
-  const isRemoved = await store.update((latest) => {
-    const browsers = latest.browsers.filter(({ name }) => name !== browser);
-    const isThere = browsers.length < latest.browsers.length;
-    return { next: isThere ? { ...latest, browsers } : undefined, done: isThere };
-  });
+  const isRemoved = await removeBrowser(store, ({ name }) => name === browser);
   if (!isRemoved) print.problem(`there is no browser called "${browser}". To see them: parley pair ls`);
   return isRemoved ? 0 : 1;
 }

@@ -37,6 +37,8 @@ export const rules = defineFeature<RulesFeatureOptions>({
         ruling.rules = next.rules ?? [];
         return 'steps';
       },
+      rules: () => ruling.shown,
+      judge: (call) => ruling.judge(call),
       checkpoint: () => ruling.checkpoint(),
     };
   },

@@ -1,6 +1,7 @@
 // The rules of a gateway, as its innermost step: they judge what a server will get. Their code is loaded only if there are any.
 import type { Step } from '../../../kernel/step.ts';
-import type { Checkpoint } from '../feature.ts';
+import type { Checkpoint, SupposedCall } from '../feature.ts';
+import type { JudgedCall, ShownRule } from '../judged-call.ts';
 import { toolNamesIn } from './rule.ts';
 import type { RuleOptions } from './rule.ts';
 import type { RulesSetup, KeptHistory, RulesStep } from './rules-setup.ts';
@@ -27,6 +28,21 @@ export class GatewayRules {
         this.#kept.current = current;
       },
     };
+  }
+
+  /** As people see them. */
+  get shown(): ShownRule[] {
+    return this.rules.map((rule, index) => ({
+      name: `rules[${index}]`,
+      effect: rule.effect ?? null,
+      text: JSON.stringify(rule),
+    }));
+  }
+
+  /** Undefined without rules. */
+  async judge(call: SupposedCall): Promise<JudgedCall | undefined> {
+    const current = await this.#kept.current;
+    return current && (await import('./judge-supposed.ts')).judgeSupposed(call, current);
   }
 
   steps(around: Omit<RulesSetup, 'rules'>): Step[] {

@@ -83,8 +83,18 @@ interface Candidates {
   marking: readonly ReadyRule[];
 }
 
+/** The first condition of a rule that does not hold. */
+export type Mismatch = 'caller' | 'method' | 'name' | 'annotation' | 'marked' | 'after';
+
+export interface ExplainedRule {
+  readonly rule: string;
+  /** Whether it decides, and what its conditions say. */
+  readonly decides: boolean;
+  readonly found: Mismatch | Truth;
+}
+
 /** In a list, an expression about arguments may be true or false. */
-type Truth = boolean | 'maybe' | 'failed' | 'endless';
+export type Truth = boolean | 'maybe' | 'failed' | 'endless';
 
 const MAX_KNOWN = 10_000;
 const NO_MARKS: readonly RuleMark[] = [];
@@ -113,6 +123,22 @@ export class RuleJudge {
     const judged = this.#caseOf(use, client);
     if (judged === 'unclear') return { decision: UNCLEAR, marks: NO_MARKS };
     return { decision: this.#decide(judged), marks: judged.marks };
+  }
+
+  /** What became of each rule with an effect, in their order, up to the one that decides. */
+  explain(use: Use, client: ClientView): readonly ExplainedRule[] {
+    const judged = this.#caseOf(use, client);
+    if (judged === 'unclear') return [];
+    const { decision } = this.judge(use, client);
+    const explained: ExplainedRule[] = [];
+    for (const rule of this.#deciding) {
+      const isNamedSo = this.#matchesName(rule, use, judged.forms);
+      const found = isNamedSo ? (this.#mismatch(rule, judged) ?? this.#matches(rule, judged)) : 'name';
+      const decides = found !== false && found !== 'name' && rule.name === decision?.rule;
+      explained.push({ rule: rule.name, decides, found });
+      if (decides) break;
+    }
+    return explained;
   }
 
   #decide(judged: Case): RuleDecision | undefined {
@@ -150,13 +176,19 @@ export class RuleJudge {
   }
 
   #matches(rule: ReadyRule, judged: Case): Truth {
-    const { use, client, forms, marks } = judged;
-    if (!matchesCaller(rule, client) || !matchesMethod(rule, use)) return false;
-    if (!isNamed(use) && !this.#matchesName(rule, use, forms)) return false;
-    if (rule.annotation && !this.#hasAnnotation(rule.annotation, use)) return false;
-    if (rule.marked && !rule.marked.some((mark) => marks.includes(mark))) return false;
-    if (rule.after && !this.#options.history.has(client, rule.after, rule)) return false;
+    if (this.#mismatch(rule, judged) !== undefined) return false;
     return rule.when === undefined ? true : this.#holds(rule, judged);
+  }
+
+  /** Of all conditions but its expression. */
+  #mismatch(rule: ReadyRule, { use, client, forms, marks }: Case): Mismatch | undefined {
+    if (!matchesCaller(rule, client)) return 'caller';
+    if (!matchesMethod(rule, use)) return 'method';
+    if (!isNamed(use) && !this.#matchesName(rule, use, forms)) return 'name';
+    if (rule.annotation && !this.#hasAnnotation(rule.annotation, use)) return 'annotation';
+    if (rule.marked && !rule.marked.some((mark) => marks.includes(mark))) return 'marked';
+    if (rule.after && !this.#options.history.has(client, rule.after, rule)) return 'after';
+    return undefined;
   }
 
   #matchesName(rule: ReadyRule, use: Use, forms: UriForms | undefined): boolean {

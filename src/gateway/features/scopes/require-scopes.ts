@@ -1,4 +1,6 @@
 // Calls of some tools need scopes that the caller's key or token may lack. The rules hold for a tool under every name it has.
+import type { SupposedCall } from '../feature.ts';
+import type { JudgedCall } from '../judged-call.ts';
 import { missingScopes } from '../../../kernel/exchange.ts';
 import { RUN_METHODS } from '../../../kernel/methods.ts';
 import type { Origin, Step } from '../../../kernel/step.ts';
@@ -24,6 +26,17 @@ export function requireScopes(toolScopes: ToolScopes): Step {
       return next();
     },
   };
+}
+
+/** What it would do with a call; undefined if the tool needs no scope. */
+export function judgeScopes(toolScopes: ToolScopes, { client, server, tool }: SupposedCall): JudgedCall | undefined {
+  const wanted = toNeeded(toolScopes)(tool, { server, name: tool });
+  const { identity } = client.connection ?? {};
+  if (wanted.length === 0 || !identity) return undefined;
+  const missing = missingScopes(identity, wanted);
+  const effect = missing.length > 0 ? 'deny' : 'allow';
+  const why = missing.length > 0 ? `the caller lacks the scope ${missing.join(', ')}` : 'the caller has its scopes';
+  return { by: 'scopes', effect, rule: 'auth.toolScopes', why, checked: [] };
 }
 
 /** For the check before a request is handled, when only the name that the client uses is known. */

@@ -25,10 +25,25 @@ interface ApiKeysOptions {
   log: Log;
 }
 
+/** A key as people see it: never the key, and not its hash. */
+export interface ListedKey {
+  readonly name: string;
+  readonly principal: string;
+  /** Undefined: all but the one of operators. */
+  readonly scopes: readonly string[] | undefined;
+  readonly groups: readonly string[];
+  /** Milliseconds since 1970; `Infinity`: never. */
+  readonly expires: number;
+  /** Since the gateway runs. */
+  readonly lastUsed: number | undefined;
+}
+
 interface KeyEntry {
   digest: Buffer;
   /** Milliseconds since 1970. */
   expires: number;
+  /** When it has let somebody in. */
+  lastUsed?: number;
   identity: Identity;
 }
 
@@ -86,7 +101,20 @@ export class ApiKeys {
   find(presented: string): Identity | undefined {
     this.#refresh();
     const entry = this.#proven.peek(presented) ?? this.#prove(presented);
-    return entry && entry.expires > this.#options.clock.now() ? entry.identity : undefined;
+    const now = this.#options.clock.now();
+    if (!entry || entry.expires <= now) return undefined;
+    entry.lastUsed = now;
+    return entry.identity;
+  }
+
+  /** By name. */
+  get list(): ListedKey[] {
+    this.#refresh();
+    const listed = [...this.#entries.values()].map(({ identity, expires, lastUsed }) => {
+      const { principal, key: name = '', scopes, groups = [] } = identity;
+      return { name, principal, scopes, groups, expires, lastUsed };
+    });
+    return listed.toSorted((one, other) => one.name.localeCompare(other.name));
   }
 
   #prove(presented: string): KeyEntry | undefined {
@@ -106,6 +134,10 @@ export class ApiKeys {
 
   /** Others take its place: what was opened by a key that they have, unchanged, goes on; all else ends. */
   handOver(next: ApiKeys | undefined): void {
+    for (const { digest, lastUsed } of this.#entries.values()) {
+      const same = next && lastUsed !== undefined ? next.#entries.get(slotOf(digest)) : undefined;
+      if (same) same.lastUsed ??= lastUsed!;
+    }
     this.#watched.handOver(next && next.#watched, (entry) => next!.#entryLike(entry));
     if (next) next.#watch();
     this.close();

@@ -72,6 +72,10 @@ export class Authenticator {
     await this.#keys.open();
   }
 
+  get keys(): ApiKeys['list'] {
+    return this.#keys.list;
+  }
+
   /** Throws UNAUTHORIZED or INSUFFICIENT_SCOPE. Synchronous for keys, and for tokens that were seen before and are bound to no key. */
   identify(request: IdentifyRequest): Identity | Promise<Identity> {
     const { headers, resource, endpoint } = request;

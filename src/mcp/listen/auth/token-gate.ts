@@ -37,6 +37,10 @@ export class TokenGate {
     await this.#keys?.open();
   }
 
+  get keys(): ApiKeys['list'] {
+    return this.#keys?.list ?? [];
+  }
+
   /** Null for a caller with the token, who has no name. Throws UNAUTHORIZED. */
   identify({ headers }: Pick<IdentifyRequest, 'headers'>): Identity | null {
     const credential = readCredential(headers.authorization);

@@ -1,6 +1,7 @@
 // The frame of all pages: where one can go, who looks, and whether what is shown is live.
 import { useEffect } from 'preact/hooks';
 import { isLive, leave, now } from './api.tsx';
+import { AccessPage } from './access-page.tsx';
 import { CallsPage } from './calls-page.tsx';
 import { NowPage } from './now-page.tsx';
 import { ToolsPage } from './tools-page.tsx';
@@ -18,6 +19,7 @@ const PAGES: readonly PageEntry[] = [
   { name: 'now', title: 'Now', show: NowPage },
   { name: 'calls', title: 'Calls', show: CallsPage },
   { name: 'tools', title: 'Tools', show: ToolsPage, isForOperator: true },
+  { name: 'access', title: 'Access', show: AccessPage, isForOperator: true },
 ];
 
 export function Shell() {

@@ -1,8 +1,8 @@
-// The logins of this user as people see them: at which server, by whom, and whether they still work. Never a token.
-import type { LoginRecord, LoginStore } from '../../mcp/connect/accounts/login-store.ts';
-import { systemClock } from '../../kernel/base/clock.ts';
+// Logins at servers as people see them: at which server, by whom, and whether they still work. Never a token.
+import { systemClock } from '../../../kernel/base/clock.ts';
+import type { LoginRecord, LoginStore } from './login-store.ts';
 
-export interface LoginRow {
+export interface ServerLoginRow {
   server: string;
   /** The user of a gateway, if it is not a login for all. */
   account?: string;
@@ -17,13 +17,13 @@ export interface LoginRow {
 
 export const NEEDS_LOGIN = 'needs a new login';
 
-export async function readLoginRows(store: LoginStore): Promise<LoginRow[]> {
+export async function readLoginRows(store: LoginStore): Promise<ServerLoginRow[]> {
   const records = await Promise.all((await store.keys()).map((key) => store.read(key)));
   const rows = records.flatMap((record) => (record ? toRow(record) : []));
   return rows.sort((a, b) => a.server.localeCompare(b.server));
 }
 
-function toRow({ server, account, issuer, client, tokens }: LoginRecord): LoginRow {
+function toRow({ server, account, issuer, client, tokens }: LoginRecord): ServerLoginRow {
   const expires = tokens?.expiresAt;
   const isExpired = expires !== undefined && expires <= systemClock.now();
   const renewed = tokens?.refresh === undefined ? 'valid' : 'renewed when needed';

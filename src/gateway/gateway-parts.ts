@@ -123,6 +123,7 @@ export class GatewayParts {
       shownTools: (listed, client) => this.shownTools(listed, client),
       waitingDefinitions: () => this.features.waitingDefinitions(),
       accept: (shown) => this.features.accept(shown),
+      front: (server) => (server === undefined ? this.fronts.whole : this.fronts.part(server)).target,
       judge: (call) => this.features.judge(call),
       get rules() {
         return parts().features.rules;

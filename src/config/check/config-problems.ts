@@ -150,7 +150,7 @@ export class SourcePositions {
 }
 
 /** Formats a path as in code: `mcpServers.files.args[0]`. */
-function formatPath(path: ConfigPath): string {
+export function formatPath(path: ConfigPath): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`;
     if (!/^[\w$-]+$/.test(key)) return `${text}[${JSON.stringify(key)}]`;

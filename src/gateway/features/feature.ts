@@ -12,7 +12,7 @@ import type { Sealer } from '../../kernel/crypto/seal.ts';
 import type { JoinedNodes } from '../../kernel/nodes/nodes.ts';
 import type { State } from '../../kernel/state/state.ts';
 import type { Step } from '../../kernel/step.ts';
-import type { Layer } from '../../kernel/target.ts';
+import type { Layer, Target } from '../../kernel/target.ts';
 import type { Address } from '../../mcp/connect/address.ts';
 import type { AuthOptions } from '../../mcp/listen/auth/auth-options.ts';
 import type { Identify } from '../../mcp/listen/identify.ts';
@@ -61,6 +61,8 @@ export interface GatewayView {
   waitingDefinitions(): Promise<readonly WaitingDefinition[]>;
   /** False if it is not as it was shown any more. */
   accept(shown: ShownDefinition): Promise<boolean>;
+  /** What clients reach, with all layers and steps: all servers, or one of them. */
+  front(server?: string): Target;
   /** What its features would do with a call that is not made, outermost first. */
   judge(call: SupposedCall): Promise<readonly JudgedCall[]>;
   /** The rules in effect. */

@@ -24,7 +24,7 @@ const HOSTILE = [
   '{{constructor.constructor("document.title=\'owned\'")()}}',
 ].join(' ');
 
-async function hostile(): Promise<{ served: ConsoleGateway; tab: Tab }> {
+async function hostile(more: object = {}): Promise<{ served: ConsoleGateway; tab: Tab }> {
   const evil = createServer({ name: `evil ${HOSTILE}`, version: SCRIPT, log });
   evil.tool('run', { description: HOSTILE, annotations: { readOnlyHint: true } }, () => ({
     content: [{ type: 'text', text: HOSTILE }],
@@ -33,7 +33,7 @@ async function hostile(): Promise<{ served: ConsoleGateway; tab: Tab }> {
   evil.tool('wipe', { description: HOSTILE, annotations: { destructiveHint: true } }, () => HOSTILE);
   const listening = await evil.listen({ port: 0 });
   closing.push(() => listening.close());
-  const served = await startGateway(closing, { servers: { evil: listening.url }, steps: [approve()] });
+  const served = await startGateway(closing, { servers: { evil: listening.url }, steps: [approve()], ...more });
   const tab = await open({ viewport: WIDE });
   await enter(served, tab);
   return { served, tab };
@@ -67,6 +67,36 @@ describe.skipIf(chromiumPath === undefined)('a hostile peer', () => {
     expect(await page.content()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
     expect(await violations(tab)).toEqual([]);
     expect(await harm(tab, served.root)).toEqual([]);
+  });
+
+  it('no page of the console runs or hides what a server, a client or a setting says', async () => {
+    const setting = { key: HOSTILE, value: JSON.stringify(HOSTILE), from: 'file', place: HOSTILE, variables: [SCRIPT] };
+    const settings = async () => ({ file: HOSTILE, settings: [setting], pending: [SCRIPT] });
+    const rules = [{ tool: HOSTILE, effect: 'ask' }];
+    const { served, tab } = await hostile({ settings, rules });
+    const { page } = tab;
+    const client = await connected(served.url, { name: HOSTILE });
+    closing.push(() => client.close());
+    await client.callTool('run', { note: HOSTILE });
+    const links = page.getByRole('navigation').getByRole('link');
+    const pages = await links.allTextContents();
+    expect(pages.length).toBeGreaterThan(4);
+    for (const [index, name] of pages.entries()) {
+      await links.nth(index).click();
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      const asked = page.getByRole('button', { name: 'Judge' });
+      if (await asked.count()) {
+        await page.getByLabel('Caller').fill(HOSTILE.slice(0, 100));
+        await page.getByLabel('Tool').fill(HOSTILE.slice(0, 100));
+        await asked.click();
+        await page.getByText('Nobody of this name').waitFor();
+      }
+      for (const summary of await page.locator('main summary').all()) await summary.click();
+      const shown = (await page.locator('main').textContent()) ?? '';
+      expect([name, /[\u202a-\u202e\u2066-\u2069\u0007\u001b\u200b]/.test(shown)]).toEqual([name, false]);
+      expect([name, await harm(tab, served.root)]).toEqual([name, []]);
+      expect([name, await violations(tab)]).toEqual([name, []]);
+    }
   });
 
   it('the policy lets no inline script run, and no text becomes HTML', async () => {

@@ -77,9 +77,15 @@ describe.skipIf(chromiumPath === undefined)('the calls in the console', () => {
       await client.getByRole('button', { name: 'Copy as parley call' }).waitFor();
       expect(await violations(tab)).toEqual([]);
       if (colorScheme === 'light') await picture(tab, 'console-call');
+      await client.getByRole('button', { name: 'Repeat this call' }).click();
+      await client.getByText('It is not known that this tool only reads.').waitFor();
+      expect(await violations(tab)).toEqual([]);
+      await client.getByRole('button', { name: 'Run it again' }).click();
+      await client.getByRole('link', { name: 'these calls' }).waitFor();
       await page.getByRole('link', { name: 'All calls' }).click();
-      await page.getByText('3 of 4 calls').waitFor();
-      expect(tab.complaints).toEqual([]);
+      await page.getByText('4 of 5 calls').waitFor();
+      const real = tab.complaints.filter((one) => !one.includes('428')); // it asked first
+      expect(real).toEqual([]);
     },
   );
 
@@ -118,7 +124,10 @@ describe.skipIf(chromiumPath === undefined)('the calls in the console', () => {
     await until('both calls', async () => ((await declined.count()) === 2 ? true : undefined));
     expect(await declined.first().locator('.calm').count()).toBe(1);
     await page.getByText('0 failed').waitFor();
-    await page.getByRole('link', { name: 'files__write_file', exact: true }).click();
+    await page
+      .getByRole('link', { name: /write_file$/ })
+      .first()
+      .click();
     await page.getByText('Not approved').waitFor();
     await page.getByText('the user said no').first().waitFor();
     expect(await violations(tab)).toEqual([]);

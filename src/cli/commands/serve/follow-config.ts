@@ -4,7 +4,6 @@ import type { UpdatableGateway } from '../../../config/apply/apply-config.ts';
 import type { BuiltSteps, BuildStepOptions } from '../../../config/apply/build-gateway.ts';
 import { watchConfig } from '../../../config/apply/watch-config.ts';
 import type { ConfigChange } from '../../../config/apply/watch-config.ts';
-import type { ParleyConfig } from '../../../config/config.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
 import { partsOf } from '../../../config/read/load-several.ts';
 import type { LoadedConfig } from '../../../config/read/load-config.ts';
@@ -24,7 +23,7 @@ interface FollowContext {
   steps: BuiltSteps;
   making: BuildStepOptions;
   /** Called when a changed file has been applied. It must not fail. */
-  onApplied(config: ParleyConfig, used: ReadonlyMap<string, string>): void;
+  onApplied(change: ConfigChange): void;
 }
 
 export function followConfig(context: FollowContext, print: Printer): { close(): void } {
@@ -43,7 +42,7 @@ export function followConfig(context: FollowContext, print: Printer): { close():
       found.startChecks.accept(partsOf(loaded));
       tellProblems(loaded, print);
       running = await applyConfig(gateway, { previous, next, difference, steps: running }, making);
-      context.onApplied(next, loaded.used);
+      context.onApplied(change);
       const changed = partsOf(loaded).filter(({ texts }) =>
         [...texts].some(([file, text]) => shown.get(file) !== text),
       );

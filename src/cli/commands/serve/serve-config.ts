@@ -1,9 +1,9 @@
 // Serves a configuration and follows its file.
 import type { GatewayUpdate } from '../../../config/apply/apply-config.ts';
 import { digestConfig } from '../../../config/apply/config-digests.ts';
+import type { ConfigChange } from '../../../config/apply/watch-config.ts';
 import { createGateway } from '../../../gateway/gateway.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
-import type { ParleyConfig } from '../../../config/config.ts';
 import { ownStateFolder } from '../../../kernel/secrets/own-folders.ts';
 import { version } from '../../../kernel/version.ts';
 import { stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.ts';
@@ -12,6 +12,7 @@ import { createStatusPage } from '../../../gateway/servers/gateway-status.ts';
 import { createCliLog, toLogPrinter } from '../../terminal/cli-log.ts';
 import { followConfig } from './follow-config.ts';
 import { OwnOptions } from './own-options.ts';
+import { OwnSettings } from './own-settings.ts';
 import { buildParts } from './serve-parts.ts';
 import { loginOf, serveAs, toServeTarget, toServing } from './serving.ts';
 import type { ServePlan } from './serving.ts';
@@ -41,14 +42,24 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const pages = { '/status': createStatusPage(() => gateway, started) };
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
   const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state, pairedAs: found.path };
-  const login = { loginFor, listLogins };
-  const mine = { id: found.id, version: version(), pages, ...login, console: found.config.console ?? true };
+  const settings = new OwnSettings(serving);
+  const inConsole = { listLogins, settings: () => settings.shown() };
+  const mine = { id: found.id, version: version(), pages, loginFor, console: found.config.console ?? true };
   const own = await OwnOptions.open(serving, log);
   let applied: Parameters<typeof digestConfig>[0] = found;
   const cluster = built.options.cluster && { ...built.options.cluster, digests: () => digestConfig(applied) };
-  const gateway = createGateway({ ...built.options, ...kept, ...mine, cluster, ...own.first(built.options) });
-  const onApplied = (config: ParleyConfig, used: ReadonlyMap<string, string>): void => {
-    applied = { config, used, path: found.path };
+  const gateway = createGateway({
+    ...built.options,
+    ...kept,
+    ...mine,
+    ...inConsole,
+    cluster,
+    ...own.first(built.options),
+  });
+  const onApplied = (change: ConfigChange): void => {
+    const { next: config, loaded } = change;
+    applied = { config, used: loaded.used, path: found.path };
+    settings.applied(change);
     level.now = command.log ?? config.log.level;
     if (found.config.auth && config.auth) serving.auth = loginOf(serving, config);
   };

@@ -3,16 +3,21 @@
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import type { HttpHandler, HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
 import type { Log } from '../../../kernel/base/log.ts';
+import { printable } from '../../../kernel/base/visible.ts';
 import { randomId } from '../../../kernel/crypto/ids.ts';
 import { isOwnOrigin, readPost } from '../../../kernel/net/browser-request.ts';
 import type { HumanChannel } from '../../../people/human-channel.ts';
 import type { GatewayView } from '../feature.ts';
 import type { Access } from './access/access.ts';
+import type { ReadSettings } from '../../../kernel/config/shown-setting.ts';
 import { baseOf } from './enter.ts';
 import type { CallRing } from './calls/call-ring.ts';
+import { NEEDS_YES } from './calls/needs-yes.ts';
+import { repeatCall } from './calls/repeat-call.ts';
 import type { LiveStreams, MakeFrame } from './live.ts';
 import type { Now } from './now.ts';
 import { isFromElsewhere, sendJson } from './replies.ts';
+import { toShownSettings } from './settings.ts';
 import { findRoute } from './routes.ts';
 import type { RouteName } from './routes.ts';
 import { OPERATOR_PROGRAM } from './viewers.ts';
@@ -30,7 +35,9 @@ export interface ApiContext {
   readonly calls: CallRing;
   readonly tools: Tools;
   readonly accept: GatewayView['accept'];
+  readonly gateway: GatewayView;
   readonly access: Access;
+  readonly settings: ReadSettings | undefined;
   readonly whatIf: (asked: AskedCall) => ReturnType<typeof judgeWhatIf>;
   readonly live: LiveStreams;
 }
@@ -115,11 +122,14 @@ export class ConsoleApi {
     call: (visit) => this.#showCall(visit),
     events: (visit) => this.#follow(visit),
     tools: async ({ request, response }) => sendJson(request, response, 200, await this.#context.tools.view()),
+    settings: async ({ request, response }) =>
+      sendJson(request, response, 200, await toShownSettings(this.#context.settings)),
     access: async ({ request, response, viewer }) =>
       sendJson(request, response, 200, await this.#context.access.view(viewer)),
     judge: (visit) => this.#judge(visit),
     answer: (visit, form) => this.#answer(form, visit),
     accept: (visit, form) => this.#accept(form, visit),
+    repeat: (visit, form) => this.#repeat(form, visit),
     forget: (visit, form) => this.#forget(form, visit),
   };
 
@@ -157,6 +167,17 @@ export class ConsoleApi {
     const wanted = { server: text('server'), area: text('area'), name: text('name'), digests: text('digests') };
     if (await this.#context.accept(wanted)) return sendJson(request, response, 200, {});
     sendJson(request, response, 409, { error: 'It has changed again. Look once more.' });
+  }
+
+  async #repeat(form: FormData, { request, response, viewer }: ApiVisit): Promise<void> {
+    const { calls, gateway, log } = this.#context;
+    const view = calls.find(String(form.get('id')), viewer);
+    if (!view) return sendJson(request, response, 404, { error: 'This call is not kept any more.' });
+    const done = await repeatCall(view, { gateway, isConfirmed: form.get('confirmed') === 'yes' });
+    log.info({ server: view.row.server, tool: view.row.name, by: viewer.name }, 'console.repeated');
+    if (typeof done === 'object') return sendJson(request, response, 422, { error: printable(done.problem) });
+    if (done === 'needs-yes') return sendJson(request, response, 428, { error: NEEDS_YES });
+    sendJson(request, response, 200, { outcome: done });
   }
 
   async #judge({ request, response, query }: ApiVisit): Promise<void> {

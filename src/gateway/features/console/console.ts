@@ -1,6 +1,7 @@
 // The console of one gateway: its pages, loaded when somebody opens the first of them, and what they show.
 import type { HttpHandler } from '../../../kernel/base/http.ts';
 import type { GatewayContext, GatewayView } from '../feature.ts';
+import type { ReadSettings } from '../../../kernel/config/shown-setting.ts';
 import { Access } from './access/access.ts';
 import { ConsoleApi } from './console-api.ts';
 import { enter } from './enter.ts';
@@ -19,6 +20,7 @@ export interface ConsoleSources {
   readonly name: string;
   readonly clients: ConnectedClients;
   readonly calls: CallRing;
+  readonly settings: ReadSettings | undefined;
 }
 
 export interface OpenConsole {
@@ -28,7 +30,7 @@ export interface OpenConsole {
   close(): void;
 }
 
-export function openConsole({ context, name, clients, calls }: ConsoleSources): OpenConsole {
+export function openConsole({ context, name, clients, calls, settings }: ConsoleSources): OpenConsole {
   const { people, log, clock } = context;
   const viewers = new Viewers(people.proof);
   const questions = new WaitingQuestions(people, log);
@@ -41,7 +43,7 @@ export function openConsole({ context, name, clients, calls }: ConsoleSources): 
   const access = new Access({ context, clients });
   const whatIf = (asked: AskedCall) => judgeWhatIf(asked, { context, clients });
   const parts = { viewers, now, questions, calls, tools, live, access };
-  const api = new ConsoleApi({ people, log, ...parts, accept, whatIf });
+  const api = new ConsoleApi({ people, log, ...parts, accept, whatIf, settings, gateway: context.gateway });
   return {
     ofBrowser: api.ofBrowser,
     ofProgram: api.ofProgram,

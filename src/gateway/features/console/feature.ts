@@ -1,6 +1,7 @@
 // The console: pages at / on which the operator, and people who log in, see what happens and answer what waits for them. Nothing of it is loaded before
 // somebody opens it.
 import type { HttpHandler } from '../../../kernel/base/http.ts';
+import type { ReadSettings } from '../../../kernel/config/shown-setting.ts';
 import { defineFeature } from '../feature.ts';
 import { CallRing } from './calls/call-ring.ts';
 import { ConnectedClients } from './connected-clients.ts';
@@ -9,18 +10,20 @@ import type { OpenConsole } from './console.ts';
 export interface ConsoleFeatureOptions {
   /** Pages at / for the operator and for people who log in. Default: none; `parley serve` has them. */
   console?: boolean | undefined;
+  /** The settings in effect, for the operator to see in the console. */
+  settings?: ReadSettings | undefined;
 }
 
 export const consoleFeature = defineFeature<ConsoleFeatureOptions>({
   name: 'console',
-  create({ console: isWanted = false, name }, context) {
+  create({ console: isWanted = false, name, settings }, context) {
     if (!isWanted) return undefined;
     const clients = new ConnectedClients(context.clock);
     const calls = new CallRing(context);
     let opened: Promise<OpenConsole> | undefined;
     const open = (): Promise<OpenConsole> =>
       (opened ??= import('./console.ts').then(({ openConsole }) =>
-        openConsole({ context, name: name ?? 'parley', clients, calls }),
+        openConsole({ context, name: name ?? 'parley', clients, calls, settings }),
       ));
     const late = (load: () => Promise<HttpHandler>): HttpHandler => {
       return (request, response) =>

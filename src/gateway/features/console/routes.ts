@@ -12,10 +12,12 @@ export const ROUTES = {
   call: { method: 'GET', isForOperator: false },
   events: { method: 'GET', isForOperator: false },
   tools: { method: 'GET', isForOperator: true },
+  settings: { method: 'GET', isForOperator: true },
   access: { method: 'GET', isForOperator: true },
   judge: { method: 'GET', isForOperator: true },
   answer: { method: 'POST', isForOperator: false },
   accept: { method: 'POST', isForOperator: true },
+  repeat: { method: 'POST', isForOperator: true },
   forget: { method: 'POST', isForOperator: true },
 } as const satisfies Record<string, Route>;
 

@@ -6,6 +6,7 @@ import { now, read } from './api.tsx';
 import { rowOf } from './calls.tsx';
 import { changedLines, toPretty } from './json-text.tsx';
 import { Name, Outcome, toDuration, toTime } from './parts.tsx';
+import { RepeatCall } from './repeat-call.tsx';
 import { route, toHref } from './route.tsx';
 
 export function CallDetail({ id }: { id: string }) {
@@ -121,6 +122,7 @@ function Legs({ row, legs }: { row: CallRow; legs: readonly CallLeg[] }) {
           <h3>It got</h3>
           <Body leg={answered} other={received} />
           <CopyCall row={row} leg={called} />
+          <RepeatCall row={row} leg={called} />
         </section>
         {isOperator && (
           <section aria-label="Between the gateway and the server">

@@ -4,6 +4,7 @@ import { isLive, leave, now } from './api.tsx';
 import { AccessPage } from './access-page.tsx';
 import { CallsPage } from './calls-page.tsx';
 import { NowPage } from './now-page.tsx';
+import { SettingsPage } from './settings-page.tsx';
 import { ToolsPage } from './tools-page.tsx';
 import { route, toHref } from './route.tsx';
 
@@ -20,6 +21,7 @@ const PAGES: readonly PageEntry[] = [
   { name: 'calls', title: 'Calls', show: CallsPage },
   { name: 'tools', title: 'Tools', show: ToolsPage, isForOperator: true },
   { name: 'access', title: 'Access', show: AccessPage, isForOperator: true },
+  { name: 'settings', title: 'Settings', show: SettingsPage, isForOperator: true },
 ];
 
 export function Shell() {

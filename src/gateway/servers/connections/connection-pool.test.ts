@@ -102,6 +102,22 @@ describe('clients that cannot be asked', () => {
   });
 });
 
+it('a connection that clients which can be asked have shared may end with the last of them, and then makes place for another', () => {
+  const { connections } = setUp({ share: 'quiet' });
+  const plain = connections.home(client('handshake'));
+  const [one, two] = [client('handshake', asked), client('handshake', asked)];
+  const shared = connections.home(one);
+  expect(connections.home(two)).toBe(shared);
+  expect([plain, shared].map(({ isShared, supervised }) => [isShared, supervised.isReplaceable])).toEqual([
+    [true, false], // the server may keep something for clients that nobody can tell apart
+    [true, true],
+  ]);
+  connections.forget(shared);
+  connections.forget(plain);
+  expect(connections.home(client('handshake'))).toBe(plain);
+  expect(connections.home(two)).not.toBe(shared);
+});
+
 it('clients that left without a request do not use up the connections for lists', () => {
   const { connections, resting } = setUp();
   const declaring = (name: string) => client('handshake', { ...asked, extensions: { [name]: {} } });

@@ -102,7 +102,7 @@ export class EraPool {
     const others = this.all.filter((one) => one !== connection);
     this.#clear();
     this.oneForAll = connection;
-    connection.principal = undefined;
+    connection.serveAll();
     this.#shared.set('', connection);
     for (const one of others) void one.supervised.retire();
   }
@@ -200,7 +200,7 @@ export class EraPool {
   /** Called when an idle connection closes: nothing is kept for a principal that does not return. */
   forget(connection: UpstreamConnection): void {
     for (const [key, one] of this.#shared) {
-      if (one === connection && one !== this.oneForAll && !one.hasServedCalls) this.#shared.delete(key);
+      if (one === connection && one !== this.oneForAll && one.supervised.isReplaceable) this.#shared.delete(key);
     }
     for (const [key, { connections, waiting }] of this.#groups) {
       if (!connections.includes(connection) || connection.isTaken || waiting.length > 0) continue;
@@ -383,7 +383,8 @@ export class EraPool {
     { principal, introduction, isExpecting = false }: ConnectionPurpose,
   ): UpstreamConnection {
     const declared = { capabilities: declaredCapabilities(opening), hasOurRoots: hasOurRoots(opening) };
-    const options = { ...declared, era: this.era, principal, introduction, isExpecting, clock: this.#options.clock };
+    const purpose = { principal, introduction, isForAskable: this.#mayOwn(opening), isExpecting };
+    const options = { ...declared, ...purpose, era: this.era, clock: this.#options.clock };
     return new UpstreamConnection(options, (connection) => this.#options.open(connection));
   }
 }

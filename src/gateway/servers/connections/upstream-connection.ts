@@ -35,16 +35,27 @@ export class UpstreamConnection {
   hasServedCalls = false;
   /** The server got an answer that is true for none of its clients, such as that there are no roots. */
   isForNobody = false;
+  #isForAskable: boolean;
   #principal: string | undefined;
 
   constructor(
-    { era, capabilities, hasOurRoots, introduction, principal, isExpecting, clock }: UpstreamConnectionOptions,
+    {
+      era,
+      capabilities,
+      hasOurRoots,
+      introduction,
+      principal,
+      isForAskable,
+      isExpecting,
+      clock,
+    }: UpstreamConnectionOptions,
     supervise: (connection: UpstreamConnection) => SupervisedConnection,
   ) {
     this.era = era;
     this.capabilities = capabilities;
     this.hasOurRoots = hasOurRoots;
     this.introduction = introduction;
+    this.#isForAskable = isForAskable;
     this.#principal = principal;
     this.asks = new AskRouting({
       capabilities,
@@ -71,15 +82,24 @@ export class UpstreamConnection {
     return this.#principal === undefined;
   }
 
+  /** It is the connection of all clients from now on. */
+  serveAll(): void {
+    this.#isForAskable = false;
+    this.principal = undefined;
+  }
+
   /** Called for the first request that is not a list. */
   noteCalls(): void {
     this.hasServedCalls = true;
     this.#decideReplaceable();
   }
 
-  /** A new connection does as well if its client can reopen it, or if it has served only lists. */
+  /**
+   * A new connection does as well if its client can reopen it, or if it has served only lists. Clients that can be asked may declare all kinds of
+   * things, so a shared connection of theirs goes with the last of them, as one of their own would.
+   */
   #decideReplaceable(): void {
-    this.supervised.isReplaceable = !this.isShared || !this.hasServedCalls;
+    this.supervised.isReplaceable = !this.isShared || !this.hasServedCalls || this.#isForAskable;
   }
 
   /** Nothing is lost with it: it serves nobody, and no attempt to open it has failed. */
@@ -185,6 +205,8 @@ export interface UpstreamConnectionOptions {
   hasOurRoots: boolean;
   introduction: ClientIntroduction | undefined;
   principal: string | undefined;
+  /** Whether its clients can be asked. */
+  isForAskable: boolean;
   /** Whether a client is about to come that can be asked outside of calls. */
   isExpecting: boolean;
   clock: Clock;

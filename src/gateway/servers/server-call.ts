@@ -209,7 +209,9 @@ export class ServerCall implements CallOwner {
     if (!this.#isLeased) return;
     this.#isLeased = false;
     this.connection!.supervised.giveBack();
-    if (this.mayAsk) this.context.connections.giveBack(this.connection!);
+    if (!this.mayAsk) return;
+    this.connection!.firstCalls.end(this.exchange);
+    this.context.connections.giveBack(this.connection!);
   }
 
   #onResult(result: ResultObject): ResultObject {

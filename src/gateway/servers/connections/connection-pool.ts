@@ -144,8 +144,20 @@ export class ConnectionPool {
     if (home.isShared && this.habits.asks(subjectOf(exchange)) && this.#of(client).moves(client)) {
       return this.take(client);
     }
-    if (home.isShared) return this.sharedWithoutQuestions(client, home);
+    if (home.isShared) return this.#shareWith(exchange, home, transport);
     return isNamed ? home : this.take(client, this.habits.isQuiet(subjectOf(exchange)));
+  }
+
+  #shareWith(
+    exchange: Exchange,
+    home: UpstreamConnection,
+    transport: Link['kind'],
+  ): UpstreamConnection | Promise<UpstreamConnection> {
+    const { client } = exchange;
+    const shared = this.sharedWithoutQuestions(client, home);
+    const isFirst = this.#of(client).sharesUntilAsked(client) && !this.habits.isQuiet(subjectOf(exchange));
+    const turn = isFirst ? shared.firstCalls.begin(exchange) : undefined;
+    return turn ? turn.then(() => this.placeFor(exchange, this.homeOf(exchange), transport)) : shared;
   }
 
   take(client: ClientView, isQuiet?: boolean): UpstreamConnection | Promise<UpstreamConnection> {

@@ -132,10 +132,14 @@ export class EraPool {
     return this.#options.quiet.isOpen(client) ? this.#options.quiet.probe(this.listing(client)) : undefined;
   }
 
+  /** Whether it can be asked, and shares with others until it is. */
+  sharesUntilAsked({ capabilities: { elicitation, sampling } }: ClientView): boolean {
+    return this.#isQuiet && !this.oneForAll && Boolean(elicitation ?? sampling);
+  }
+
   /** Whether a client that shares is to have its own connection for a call that is known to ask; it keeps it. */
   moves(client: ClientView): boolean {
-    const { elicitation, sampling } = client.capabilities;
-    if (!this.#isQuiet || this.oneForAll || !(elicitation ?? sampling)) return false;
+    if (!this.sharesUntilAsked(client)) return false;
     const hasRoom = this.#mayOpenOwn;
     if (hasRoom) this.#options.quiet.move(client);
     // A stateless client goes on sharing. Of one with a session only this call is refused: the others go on as well.

@@ -5,6 +5,7 @@
 // 3. A server of MCP Flow asks between calls, so its clients have their own from the start.
 // 4. A server that declares logging says of no message which call it is about, so clients that can be asked have their own.
 // Until a client has moved, its questions are attributed as on every shared connection (questions/ask-routing.ts): refused where they are not clearly its own.
+// So that this is rare, what has not been called before is called alone (first-calls.ts).
 import type { ClientOpening } from '../../../kernel/target.ts';
 import type { ClientView } from '../../../kernel/exchange.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';

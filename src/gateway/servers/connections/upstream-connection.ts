@@ -11,6 +11,7 @@ import type { SpokenEra } from '../../../kernel/era/era.ts';
 import { AskRouting } from '../questions/ask-routing.ts';
 import type { ClientIntroduction } from '../../../mcp/connect/connected-server.ts';
 import { ServerSubscriptions } from '../../../mcp/connect/server-subscriptions.ts';
+import { FirstCalls } from './first-calls.ts';
 import type { SupervisedConnection } from './supervised-connection.ts';
 
 const FIRST_PAUSE_MS = 500;
@@ -24,6 +25,8 @@ export class UpstreamConnection {
   /** The client that opens it; undefined for the gateway itself. */
   readonly introduction: ClientIntroduction | undefined;
   readonly asks: AskRouting;
+  /** Of clients that can be asked, while they share it. */
+  readonly firstCalls: FirstCalls;
   readonly users: ConnectionUsers = new ConnectionUsers();
   readonly subscriptions: ServerSubscriptions = new ServerSubscriptions();
   /** The era to try first. */
@@ -57,7 +60,9 @@ export class UpstreamConnection {
     this.introduction = introduction;
     this.#isForAskable = isForAskable;
     this.#principal = principal;
+    this.firstCalls = new FirstCalls(clock);
     this.asks = new AskRouting({
+      onUnnamed: () => this.firstCalls.wake(),
       capabilities,
       isExpecting,
       clock,

@@ -29,6 +29,8 @@ interface AskRoutingOptions {
   clock: Clock;
   /** Whether a client is about to come that owns this connection and can be asked outside of calls. */
   isExpecting: boolean;
+  /** Called when the server has asked without naming the call. */
+  onUnnamed?: () => void;
   /** Called when an abandoned call makes the connection unusable for calls that may ask, or no longer does. */
   onWorn?: (isWorn: boolean) => void;
 }
@@ -197,6 +199,7 @@ export class AskRouting {
     if (!isOwners && !this.#isDeclared(ask)) throw cannotBeAsked(ask);
     const isLesson = !isOwners || (suspects.length === 1 && ask.method === ELICIT_INPUT);
     for (const call of suspects) call.learnUnnamed(isLesson);
+    this.#options.onUnnamed?.();
     if (isOwners) return withoutTimeouts(suspects, () => this.#askOwner(suspects, ask, signal));
     const [only] = suspects;
     if (suspects.length > 1 || this.#hasForgotten || !only) throw this.#unclear(ask, suspects);

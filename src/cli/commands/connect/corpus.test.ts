@@ -173,4 +173,18 @@ describe('the corpus of client files', () => {
     expect(readdirSync(dirname(path)).filter((name) => name.includes('parley-'))).toEqual([]);
     expect(readdirSync(dirname(ownConfigPath(environment)))).toEqual([]);
   });
+
+  it.each(clientTable().filter(({ readOnly }) => !readOnly))(
+    'the file of $id survives connect and undo where macOS has it',
+    (client) => {
+      environment = { ...environment, platform: 'darwin' };
+      const path = write(client, seed(client));
+      const place = placeOf(client, environment)!;
+      expect([place.path, place.exists]).toEqual([path, true]);
+      expect(connect(client).moved.length).toBeGreaterThan(0);
+      expect(readFileSync(path, 'utf8')).toContain('/opt/cli/main.js');
+      expect(undo()).toBe(0);
+      expect(readFileSync(path, 'utf8')).toBe(seed(client));
+    },
+  );
 });

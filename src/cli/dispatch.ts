@@ -21,6 +21,7 @@ const AS_CALLED: ReadonlySet<string> = new Set([
   'run',
   'explore',
   'connect',
+  'bundle',
   'check',
   'completion',
 ]);
@@ -56,6 +57,7 @@ const RUN: Runners = {
   wrap: prepareWrap,
   serve: async (command, print) => (await import('./commands/serve/serve.ts')).runServe(command, print),
   connect: async (command, print) => (await import('./commands/connect/connect.ts')).runConnect(command, print),
+  bundle: async (command, print) => (await import('./commands/bundle/bundle.ts')).runBundle(command, print),
   doctor: async (command, print) => (await import('./commands/doctor/doctor.ts')).runDoctor(command, print),
   init: async (command, print) => (await import('./commands/init.ts')).runInit(command, print),
   check: async (command, print) => (await import('./commands/check.ts')).runCheck(command, print),

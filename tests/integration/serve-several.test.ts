@@ -65,7 +65,7 @@ describe('serve of several files', () => {
       const names = (await client.listTools()).map(({ name }) => name);
       return names.includes('first__get_weather') && names.includes('second__get_weather');
     });
-    const answer = await client.callTool('second__get_weather', { city: 'Oslo' });
+    const answer = await client.callTool('second__get_weather', { location: 'Oslo' });
     expect(answer.isError).toBeFalsy();
   });
 });

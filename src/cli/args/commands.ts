@@ -2,7 +2,7 @@
 import { FEATURE_COMMANDS } from '../../gateway/features/commands.ts';
 import { KEY, TRUST } from './access-commands.ts';
 import type { CommandSpec, FeatureCommand, ParsedCommand } from '../../kernel/command/command-spec.ts';
-import { CONNECT, DOCTOR, INIT } from './connect-commands.ts';
+import { BUNDLE, CONNECT, DOCTOR, INIT } from './connect-commands.ts';
 import { EXPLORE, FLOWS, RUN } from './flow-commands.ts';
 import { LOGIN, LOGINS, LOGOUT } from './login-commands.ts';
 import { CHECK, COMPLETION, DEMO, SERVE, WRAP } from './serving-commands.ts';
@@ -10,7 +10,26 @@ import { CALL, LS, PROMPT, READ, STATUS, TOOLS } from './target-commands.ts';
 
 /** Those that belong to no feature of the gateway, before and after the others. */
 const [FIRST, LAST] = [
-  [WRAP, SERVE, INIT, CONNECT, DOCTOR, CHECK, TRUST, LS, TOOLS, CALL, READ, PROMPT, RUN, EXPLORE, FLOWS, KEY, STATUS],
+  [
+    WRAP,
+    SERVE,
+    INIT,
+    CONNECT,
+    BUNDLE,
+    DOCTOR,
+    CHECK,
+    TRUST,
+    LS,
+    TOOLS,
+    CALL,
+    READ,
+    PROMPT,
+    RUN,
+    EXPLORE,
+    FLOWS,
+    KEY,
+    STATUS,
+  ],
   [LOGIN, LOGOUT, LOGINS, DEMO, COMPLETION],
 ];
 

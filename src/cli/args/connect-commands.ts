@@ -1,13 +1,15 @@
-// What can be typed for the commands that begin with Parley, put it into clients, and look whether all is well: `init`, `connect`, `doctor`.
+// What can be typed for the commands that begin with Parley, put it into clients, and look whether all is well: `init`, `connect`,
+// `bundle`, `doctor`.
 import { clientTable } from '../../config/client-table.ts';
 import { defineCommand, only } from '../../kernel/command/command-spec.ts';
 import type { ParsedCommand } from '../../kernel/command/command-spec.ts';
 import { COMMON, UsageError, option } from '../../kernel/command/option.ts';
 import { suggest } from '../../kernel/text/suggest.ts';
 
-const { flag, seconds } = option;
+const { flag, seconds, text } = option;
 
 export type ConnectCommand = ParsedCommand<typeof CONNECT>;
+export type BundleCommand = ParsedCommand<typeof BUNDLE>;
 export type DoctorCommand = ParsedCommand<typeof DOCTOR>;
 export type InitCommand = ParsedCommand<typeof INIT>;
 
@@ -40,6 +42,35 @@ export const CONNECT = defineCommand({
       );
     }
     return { clients: [...new Set(clients)], isUndo, isDryRun, isSure };
+  },
+});
+
+export const BUNDLE = defineCommand({
+  name: 'bundle',
+  summary: 'write a bundle (.mcpb) that Claude Desktop installs',
+  usage: ['[CONFIG] [--name NAME] [--out FILE]', '[--name NAME] [--out FILE] -- COMMAND…'],
+  about: [
+    'It has Parley with all that it needs. With CONFIG, it serves that file, and asks for its variables when it is installed; with a',
+    'command, it wraps that server; else it serves the configuration in the config folder of its user.',
+  ],
+  options: {
+    name: text('NAME', 'how the bundle is called (default parley)'),
+    out: text('FILE', 'default: NAME.mcpb in the working folder'),
+  },
+  words: { file: true },
+  takesServer: true,
+  examples: {
+    'parley bundle': 'for your own configuration, wherever Claude Desktop is installed',
+    'parley bundle team.config.jsonc --name team': 'with this configuration in it',
+    'parley bundle --name files -- npx -y @modelcontextprotocol/server-filesystem .': 'one server',
+  },
+  read({ options: { name = 'parley', out }, words, server }) {
+    const config = only(words, 'bundle');
+    if (server?.length === 0) throw new UsageError('Give the command to wrap after "--".');
+    if (server && config !== undefined)
+      throw new UsageError('Give a configuration, or a command after "--", not both.');
+    if (!/^[\w-]+$/.test(name)) throw new UsageError(`--name takes letters, digits, "-" and "_", not "${name}".`);
+    return { config, server, title: name, out };
   },
 });
 

@@ -8,6 +8,7 @@ import { STATELESS } from '../../mcp/eras/stateless/revisions.ts';
 import { version } from '../../kernel/version.ts';
 import { CALL_TOOL } from '../../kernel/methods.ts';
 import { programName, toLaunchCommand } from '../program.ts';
+import { toCodeLink, toCursorLink } from './install-links.ts';
 import type { Printer } from '../../kernel/command/printer.ts';
 
 export interface WelcomeOptions {
@@ -35,6 +36,8 @@ export interface WelcomeOptions {
   program: (url: string) => ProgramStart;
   /** The client file that is served; the pasted entry must not replace its servers. */
   served?: string | undefined;
+  /** The id of the client whose own file that is. */
+  servedOf?: string | undefined;
   /** A tool to try with curl. */
   sample?: { tool: string; args: object };
 }
@@ -77,7 +80,7 @@ export function toWelcomeLines(options: WelcomeOptions): string[] {
     ...about.map((line) => `  ${line}`),
     ...(token === undefined ? [] : [`  token   ${aboutToken(token)}`]),
     '',
-    ...toClientLines({ ...options, token }),
+    ...toEntryLines({ ...options, token }),
   ];
 }
 
@@ -88,8 +91,25 @@ function aboutToken(token: string): string {
   return `every client must send it. To see the lines below with it in place of ${TOKEN_PLACEHOLDER}: ${again}`;
 }
 
-/** What to paste into each client, with the token in the form that the client has for headers. */
+/** What to paste into each client, and links that do it. */
 export function toClientLines(options: WelcomeOptions): string[] {
+  return [...toEntryLines(options), ...toLinkLines(options)];
+}
+
+/** A client would replace its servers, or have no key yet. */
+function toLinkLines({ name, token, served, asksKey, print, ...where }: WelcomeOptions): string[] {
+  if (served !== undefined || asksKey) return [];
+  const entry = { name: toEntryName(name), url: toUrl(where), token };
+  return [
+    '',
+    print.style('bold', 'Links that add it, to open in a browser'),
+    `  ${toCursorLink(entry)}`,
+    `  ${toCodeLink(entry)}`,
+  ];
+}
+
+/** With the token in the form that the client has for headers. */
+function toEntryLines(options: WelcomeOptions): string[] {
   const { print, program, sample, served, asksKey } = options;
   const token = options.token ?? (asksKey ? KEY_PLACEHOLDER : undefined);
   const name = toEntryName(options.name);
@@ -113,7 +133,7 @@ export function toClientLines(options: WelcomeOptions): string[] {
       `Cursor and others, in their mcpServers file; Windsurf writes "serverUrl"${served === undefined ? '' : ` (not yet in ${served})`}`,
     ),
     `  ${toLine({ mcpServers: { [name]: { url, ...headers } } })}`,
-    ...(served === undefined ? [] : keepApart(served)),
+    ...(served === undefined ? [] : keepApart(served, options.servedOf)),
     '',
     bold('Claude Desktop, in claude_desktop_config.json; it starts its servers itself'),
     `  ${toLine({ mcpServers: { [name]: { ...toLaunchCommand(words), ...(Object.keys(env).length > 0 && { env }) } } })}`,
@@ -134,7 +154,10 @@ export function toClientLines(options: WelcomeOptions): string[] {
 }
 
 /** A client's file cannot be both what Parley serves and where the client finds Parley. */
-function keepApart(served: string): string[] {
+function keepApart(served: string, client: string | undefined): string[] {
+  const connect = `${programName()} connect ${client}`;
+  if (client !== undefined)
+    return [`  ${served} is served here. To use Parley in its client, with these servers: ${connect}`];
   return [
     `  ${served} is served here. To use Parley in its client, too: copy its servers to parley.config.jsonc,`,
     `  run: ${programName()} serve parley.config.jsonc, then put the line above in their place.`,
@@ -165,7 +188,12 @@ function notes({ host, open = false, port, isChosen, scheme }: WelcomeOptions): 
 }
 
 /** What clients connect to. */
-function toUrl({ publicUrl, scheme = 'http', host, port }: WelcomeOptions): string {
+function toUrl({
+  publicUrl,
+  scheme = 'http',
+  host,
+  port,
+}: Pick<WelcomeOptions, 'publicUrl' | 'scheme' | 'host' | 'port'>): string {
   return `${publicUrl?.replace(/\/+$/, '') ?? `${scheme}://${toAddress(host)}:${port}`}/mcp`;
 }
 

@@ -159,6 +159,15 @@ describe('the welcome', () => {
     expect(after('VS Code')).toContain('{"servers": {"parley": {"type": "http", "url": "http://127.0.0.1:9000/mcp"}}}');
     expect(after('Codex')).toContain('[mcp_servers.parley]');
     expect(lines.join('\n')).toContain('(not yet in mcp.json)');
+    const own = {
+      ...options,
+      program: (url: string) => ({ words: ['wrap', url] }),
+      served: 'mcp.json',
+      servedOf: 'cursor',
+    };
+    expect(toWelcomeLines(own).join('\n')).toMatch(
+      /to use Parley in its client, with these servers: \S.* connect cursor$/im,
+    );
     expect(lines.join('\n')).toContain(
       `copy its servers to parley.config.jsonc,\n  run: ${programName()} serve parley.config.jsonc`,
     );

@@ -21,6 +21,11 @@ export function userPaths(client: ClientSpec, environment: Environment, disk: Di
   return filesOf(client, environment).flatMap(({ path }) => expand(path, environment, disk));
 }
 
+/** The client whose file of the user this is; undefined for any other file, and for one that is never written. */
+export function clientOf(path: string, environment: Environment): ClientSpec | undefined {
+  return clientTable().find((client) => !client.readOnly && userPaths(client, environment).includes(path));
+}
+
 /** Files of a project, in the folder in which the user stands. */
 export function projectPaths({ project = [] }: ClientSpec, environment: Environment): string[] {
   return project.map(({ path }) => pathsOf(environment).join(environment.cwd, path));

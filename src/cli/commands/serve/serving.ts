@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { enabledServers } from '../../../config/config.ts';
 import type { AuthConfig } from '../../../config/config.ts';
+import { clientOf } from '../../../config/read/client-places.ts';
 import { partsOf } from '../../../config/read/load-several.ts';
 import type { Gateway } from '../../../gateway/gateway.ts';
 import type { Printer } from '../../../kernel/command/printer.ts';
@@ -9,7 +10,7 @@ import { toTable } from '../../../kernel/command/table.ts';
 import type { AuthOptions } from '../../../mcp/listen/auth/auth-options.ts';
 import type { HttpListenOptions } from '../../../mcp/listen/http/listen-http.ts';
 import type { ServeCommand } from '../../args/serving-commands.ts';
-import { displayPath } from '../../environment.ts';
+import { displayPath, readEnvironment } from '../../environment.ts';
 import { announceGateway } from '../../running/state-file.ts';
 import { toConsoleLink } from '../../../gateway/features/console/console-link.ts';
 import { readStatus } from '../../../gateway/servers/gateway-status.ts';
@@ -123,7 +124,8 @@ function toServeWelcome(
   const program = (at: string) => ({ words: scheme === 'https' ? own : ['wrap', ...header, at] });
   const ofClient = files.find((file) => !basename(file).startsWith('parley.'));
   const served = ofClient && displayPath(ofClient);
+  const servedOf = ofClient && clientOf(ofClient, readEnvironment())?.id;
   const login = { open, token: auth?.token, asksKey: asksKey(auth) };
   const where = { host, port, publicUrl: config.publicUrl, scheme, isChosen: true } as const;
-  return { ...login, ...where, print, title, name: 'parley', about, program, served };
+  return { ...login, ...where, print, title, name: 'parley', about, program, served, servedOf };
 }

@@ -111,8 +111,8 @@ class OwnGatewayLogin implements ServerLogin {
     return this.#login.hasFreshTokens();
   }
 
-  begin(redirectUrl: string): Promise<LoginAttempt> {
-    return this.#login.begin(redirectUrl);
+  begin(redirectUrl: string, mark?: string): Promise<LoginAttempt> {
+    return this.#login.begin(redirectUrl, mark);
   }
 
   lastRedirectUrl(): Promise<string | undefined> {

@@ -108,6 +108,21 @@ describe('sessions that gateways share', () => {
     expect(await node('c').sessions.takeOver('id', 'me')).toMatchObject({ level: undefined });
   });
 
+  it('sessions that have ended while one of their nodes was cut off end there, too', async () => {
+    const { state, node } = world();
+    const [a, b] = [node('a'), node('b')];
+    await a.sessions.begin('id', record());
+    a.die();
+    await b.sessions.takeOver('id', 'me');
+    await b.sessions.end('id');
+    a.wake();
+    await settled();
+    expect(await a.sessions.isOurs('id')).toBe(true); // it is not its own any more
+    expect(a.lost).toEqual(['id']);
+    for (const one of [a, b, node('c')]) expect(await one.sessions.takeOver('id', 'me')).toBeUndefined();
+    expect((await state.get('sessions', 'id'))?.value).not.toContain('binding');
+  });
+
   it('that were released are taken over although their node is there', async () => {
     const { node } = world();
     const [a, b] = [node('a'), node('b')];

@@ -50,6 +50,8 @@ interface Row {
 const SET = 'sessions';
 /** What a later release writes differently gets a higher number. */
 const FORMAT = 1;
+/** A row of a session that has ended: of nobody, for nobody, and for earlier versions, too. */
+const ENDED = JSON.stringify({ v: FORMAT + 1, owner: '' });
 const TICK_MS = 2000;
 /** Less than after which a node is taken for dead. */
 const DOUBT_MS = 4000;
@@ -215,8 +217,13 @@ export class SharedSessions implements HttpSessionStore {
     return isOurs;
   }
 
+  /** A node that was cut off meanwhile has the session, too, and takes a row that is missing for one that the state has lost. So one that says that it has ended stays. */
   async #erase(id: string): Promise<void> {
-    await this.#parts.state.remove(SET, id);
+    const { state, idleMs } = this.#parts;
+    for (;;) {
+      const version = (await state.get(SET, id))?.version ?? 0;
+      if ((await state.put(SET, id, ENDED, { version, ttlMs: idleMs })) !== undefined) break;
+    }
     this.#ended.delete(id);
   }
 

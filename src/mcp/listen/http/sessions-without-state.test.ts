@@ -58,7 +58,11 @@ function node() {
     return answer.headers.get('mcp-session-id')!;
   };
   const kill = (id: string) => ask('DELETE', { 'mcp-session-id': id });
-  const rows = async () => [...(await kept.list('sessions')).keys()];
+  /** Those that have not ended: of ended ones, a row without anything in it says so. */
+  const rows = async () => {
+    const all = [...(await kept.list('sessions'))];
+    return all.filter(([, { value }]) => value.includes('binding')).map(([id]) => id);
+  };
   const comeBack = async (): Promise<void> => {
     away.is = false;
     clock.advance(2000);

@@ -224,7 +224,7 @@ export const CONFIG = object(
         fileKey: text('The key of an encrypted SQLite file, or of an encrypted store in Postgres.', { notEmpty: true }),
         keys: either([list(text('A key.'), 'Keys.'), text('One key.')], 'The `keys` of `serveFlows`.'),
       },
-      'Where `parley flows` finds sessions: `store`, and `prefix`, `fileKey` and `keys` where it has them (docs/cli.md). Servers do not read it.',
+      'Where `parley flows` and the console find sessions: `store`, and `prefix`, `fileKey` and `keys` where it has them (docs/cli.md). Servers do not read it.',
     ),
     roots: ROOTS,
     ask: ASK,

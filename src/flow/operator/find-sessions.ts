@@ -27,7 +27,11 @@ interface FoundSessions {
 /** How many are listed if the beginning of an id matches several. */
 const MAX_NAMED = 5;
 
-export async function findSessions(store: SessionStore, filter: SessionFilter, limit: number): Promise<FoundSessions> {
+export async function findSessions(
+  store: Pick<SessionStore, 'browse'>,
+  filter: SessionFilter,
+  limit: number,
+): Promise<FoundSessions> {
   const found: FoundSessions = { sessions: [], fitting: 0, all: 0 };
   for await (const page of store.browse?.() ?? []) {
     found.all += page.length;
@@ -46,7 +50,10 @@ export async function* eachSession(store: SessionStore, filter: SessionFilter): 
 }
 
 /** The session with this id, or the ids that begin with it. */
-export async function findSession(store: SessionStore, given: string): Promise<ListedSession | string[]> {
+export async function findSession(
+  store: Pick<SessionStore, 'browse'>,
+  given: string,
+): Promise<ListedSession | string[]> {
   const id = given.startsWith(SESSION_PREFIX) ? given : `${SESSION_PREFIX}${given}`;
   const exact = await findListed({ store }, id);
   if (exact) return exact;

@@ -66,7 +66,7 @@ export async function leaveRetry(outside: OperatorContext, sessionId: string, by
 
 /** Header, due time and lease of one session. */
 export async function findListed(
-  { store }: Pick<OperatorContext, 'store'>,
+  { store }: { store: Pick<SessionStore, 'browse'> },
   sessionId: string,
 ): Promise<ListedSession | undefined> {
   for await (const page of store.browse?.(sessionId) ?? []) for (const one of page) return one;

@@ -76,7 +76,7 @@ function toLines(
     conditionOf(header),
     formatAge(now - header.createdAt),
     formatAge(now - header.lastActivityAt),
-    aboutOf(header, context),
+    aboutSession(header, context),
   ]);
   const table = toTable([['ID', 'FLOW', 'STATE', 'AGE', 'IDLE', 'ABOUT'], ...rows], { width: process.stdout.columns });
   return table.map((line, index) =>
@@ -89,7 +89,7 @@ function painted(line: string, condition: Condition, print: Printer): string {
 }
 
 /** What the session waits for, or why it is parked or has failed. */
-function aboutOf(header: Header, context: SessionContext): string {
+export function aboutSession(header: Header, context: SessionContext): string {
   const parked = parkedReason(header);
   if (parked !== undefined) return formatText(parked);
   const ending = earlyEndOf(header);

@@ -10,6 +10,7 @@ import { stopUnusedPrestarted } from '../../../mcp/connect/links/server-process.
 import type { ServeCommand } from '../../args/serving-commands.ts';
 import { createStatusPage } from '../../../gateway/servers/gateway-status.ts';
 import { createCliLog, toLogPrinter } from '../../terminal/cli-log.ts';
+import { lateFlowDesk } from '../flows/late-flow-desk.ts';
 import { followConfig } from './follow-config.ts';
 import { OwnOptions } from './own-options.ts';
 import { OwnSettings } from './own-settings.ts';
@@ -43,10 +44,11 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   // Servers start only after a client on stdin has identified itself: it may be a gateway that serves the same file.
   const kept = { stateFolder: ownStateFolder(), startsEager: !serving.stdio, state, pairedAs: found.path };
   const settings = new OwnSettings(serving);
-  const inConsole = { listLogins, settings: () => settings.shown() };
+  let applied: Parameters<typeof digestConfig>[0] = found;
+  const flowSessions = lateFlowDesk(() => applied.config.flows);
+  const inConsole = { listLogins, settings: () => settings.shown(), flowSessions };
   const mine = { id: found.id, version: version(), pages, loginFor, console: found.config.console ?? true };
   const own = await OwnOptions.open(serving, log);
-  let applied: Parameters<typeof digestConfig>[0] = found;
   const cluster = built.options.cluster && { ...built.options.cluster, digests: () => digestConfig(applied) };
   const gateway = createGateway({
     ...built.options,

@@ -14,6 +14,7 @@ import { baseOf } from './enter.ts';
 import type { CallRing } from './calls/call-ring.ts';
 import { NEEDS_YES } from './calls/needs-yes.ts';
 import { repeatCall } from './calls/repeat-call.ts';
+import type { FlowReply, Flows } from './flows/flows.ts';
 import type { LiveStreams, MakeFrame } from './live.ts';
 import type { Now } from './now.ts';
 import { isFromElsewhere, sendJson } from './replies.ts';
@@ -34,6 +35,7 @@ export interface ApiContext {
   readonly questions: WaitingQuestions;
   readonly calls: CallRing;
   readonly tools: Tools;
+  readonly flows: Flows;
   readonly accept: GatewayView['accept'];
   readonly gateway: GatewayView;
   readonly access: Access;
@@ -122,6 +124,9 @@ export class ConsoleApi {
     call: (visit) => this.#showCall(visit),
     events: (visit) => this.#follow(visit),
     tools: async ({ request, response }) => sendJson(request, response, 200, await this.#context.tools.view()),
+    flows: async (visit) => reply(visit, await this.#context.flows.list(visit.query.get('state'), visit.viewer)),
+    flow: async (visit) => reply(visit, await this.#context.flows.find(visit.query.get('id') ?? '', visit.viewer)),
+    'flow-request': async (visit, form) => reply(visit, await this.#context.flows.act(form, visit.viewer)),
     settings: async ({ request, response }) =>
       sendJson(request, response, 200, await toShownSettings(this.#context.settings)),
     access: async ({ request, response, viewer }) =>
@@ -214,6 +219,10 @@ export class ConsoleApi {
     };
     live.open(response, make, request);
   }
+}
+
+function reply({ request, response }: ApiVisit, { status, body }: FlowReply): void {
+  sendJson(request, response, status, body);
 }
 
 function refuse(request: HttpRequest, response: HttpResponse, error: string): void {

@@ -8,6 +8,9 @@ import { enter } from './enter.ts';
 import { LiveStreams } from './live.ts';
 import type { CallRing } from './calls/call-ring.ts';
 import type { ConnectedClients } from './connected-clients.ts';
+import type { FlowDesk } from '../../../kernel/flow/flow-desk.ts';
+import { Flows } from './flows/flows.ts';
+import type { PassingFlows } from './flows/passing-flows.ts';
 import { Now } from './now.ts';
 import { Tools } from './tools.ts';
 import { Viewers } from './viewers.ts';
@@ -21,6 +24,8 @@ export interface ConsoleSources {
   readonly clients: ConnectedClients;
   readonly calls: CallRing;
   readonly settings: ReadSettings | undefined;
+  readonly flows: PassingFlows;
+  readonly flowSessions: FlowDesk | undefined;
 }
 
 export interface OpenConsole {
@@ -30,7 +35,8 @@ export interface OpenConsole {
   close(): void;
 }
 
-export function openConsole({ context, name, clients, calls, settings }: ConsoleSources): OpenConsole {
+export function openConsole(sources: ConsoleSources): OpenConsole {
+  const { context, name, clients, calls, settings, flows: passing, flowSessions: stored } = sources;
   const { people, log, clock } = context;
   const viewers = new Viewers(people.proof);
   const questions = new WaitingQuestions(people, log);
@@ -38,11 +44,12 @@ export function openConsole({ context, name, clients, calls, settings }: Console
   calls.onChange = () => live.touch();
   const now = new Now({ context, name, clients, questions });
   const tools = new Tools({ context, calls });
+  const flows = new Flows({ stored, passing, look: { peopleLogIn: context.login !== undefined }, log });
   const stopWatching = people.watchCalls(() => live.touch());
   const accept: GatewayView['accept'] = (shown) => context.gateway.accept(shown);
   const access = new Access({ context, clients });
   const whatIf = (asked: AskedCall) => judgeWhatIf(asked, { context, clients });
-  const parts = { viewers, now, questions, calls, tools, live, access };
+  const parts = { viewers, now, questions, calls, tools, flows, live, access };
   const api = new ConsoleApi({ people, log, ...parts, accept, whatIf, settings, gateway: context.gateway });
   return {
     ofBrowser: api.ofBrowser,

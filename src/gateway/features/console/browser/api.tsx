@@ -34,7 +34,11 @@ export async function read<T>(name: string): Promise<T> {
 }
 
 /** Undefined if it was done; else why not. `about`: what is acted on, which another gateway than this one may have. */
-export async function act(name: string, fields: Record<string, string>, about = ''): Promise<string | undefined> {
+export async function act(
+  name: string,
+  fields: Record<string, string> | URLSearchParams,
+  about = '',
+): Promise<string | undefined> {
   const query = about === '' ? '' : `?t=${encodeURIComponent(about)}`;
   try {
     const response = await fetch(urlOf(name) + query, { method: 'POST', body: new URLSearchParams(fields) });

@@ -8,6 +8,8 @@ import { changedLines, toPretty } from './json-text.tsx';
 import { Name, Outcome, toDuration, toTime } from './parts.tsx';
 import { RepeatCall } from './repeat-call.tsx';
 import { route, toHref } from './route.tsx';
+import { TimeLine } from './time-line.tsx';
+import type { Span } from './time-line.tsx';
 
 export function CallDetail({ id }: { id: string }) {
   const [call, setCall] = useState<CallView | undefined>(undefined);
@@ -103,7 +105,7 @@ function Legs({ row, legs }: { row: CallRow; legs: readonly CallLeg[] }) {
   const isOperator = now.value?.viewer.isOperator === true;
   return (
     <>
-      <Waterfall row={row} legs={legs} />
+      <TimeLine title="Where the time went" spans={toSpans(row, legs)} />
       {questions.map((question) => (
         <section>
           <h2>
@@ -153,40 +155,6 @@ function Body({ leg, other }: { leg: CallLeg | undefined; other: CallLeg | undef
       {lines.map((line, index) => (marked?.has(index) ? <mark>{`${line}\n`}</mark> : `${line}\n`))}
       {leg.isCut && <em>… it is longer, and was cut</em>}
     </pre>
-  );
-}
-
-interface Span {
-  readonly label: string;
-  readonly from: number;
-  readonly to: number;
-  readonly tone: string;
-}
-
-function Waterfall({ row, legs }: { row: CallRow; legs: readonly CallLeg[] }) {
-  const spans = toSpans(row, legs);
-  const whole = Math.max(1, ...spans.map(({ to }) => to));
-  return (
-    <section>
-      <h2>Where the time went</h2>
-      <ol class="waterfall card">
-        {spans.map(({ label, from, to, tone }) => (
-          <li>
-            <span>{label}</span>
-            <span class="track" aria-hidden="true">
-              <span
-                class={tone}
-                style={{
-                  marginInlineStart: `${(from / whole) * 100}%`,
-                  width: `${Math.max(0.5, ((to - from) / whole) * 100)}%`,
-                }}
-              />
-            </span>
-            <span class="number">{toDuration(to - from)}</span>
-          </li>
-        ))}
-      </ol>
-    </section>
   );
 }
 

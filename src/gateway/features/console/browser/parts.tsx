@@ -46,6 +46,16 @@ export function State({ state }: { state: string }) {
   return <span class={`state ${tone}`}>{word}</span>;
 }
 
+/** What went wrong, where something did. */
+export function Problem({ text }: { text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
+  );
+}
+
 /** A name that a server or a client has chosen. */
 export function Name({ children }: { children: ComponentChildren }) {
   return <bdi class="name">{children}</bdi>;
@@ -78,5 +88,5 @@ export function toTime(at: number): string {
 export function toDuration(ms: number): string {
   if (ms < 1) return '<1 ms';
   if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : `${Math.round(ms / 60_000)} min`;
+  return ms < 60_000 ? `${(ms / 1000).toFixed(1)} s` : toSpan(ms);
 }

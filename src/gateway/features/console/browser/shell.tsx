@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { isLive, leave, now } from './api.tsx';
 import { AccessPage } from './access-page.tsx';
 import { CallsPage } from './calls-page.tsx';
+import { FlowsPage } from './flows/flows-page.tsx';
 import { NowPage } from './now-page.tsx';
 import { SettingsPage } from './settings-page.tsx';
 import { ToolsPage } from './tools-page.tsx';
@@ -20,6 +21,7 @@ const PAGES: readonly PageEntry[] = [
   { name: 'now', title: 'Now', show: NowPage },
   { name: 'calls', title: 'Calls', show: CallsPage },
   { name: 'tools', title: 'Tools', show: ToolsPage, isForOperator: true },
+  { name: 'flows', title: 'Flows', show: FlowsPage },
   { name: 'access', title: 'Access', show: AccessPage, isForOperator: true },
   { name: 'settings', title: 'Settings', show: SettingsPage, isForOperator: true },
 ];

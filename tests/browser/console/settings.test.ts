@@ -11,7 +11,7 @@ const { open, closing } = browserOfTests();
 const TEXT = `{
   "mcpServers": {
     "github": { "url": "https://api.example.com/mcp", "headers": { "Authorization": "Bearer \${GITHUB_TOKEN}" } },
-    "files": { "command": "npx", "args": ["-y", "secure-filesystem-server", "/home/ann"], "env": { "API_KEY": "hunter2hunter2" }, "timeout": 60000 }
+    "files": { "command": "npx", "args": ["-y", "secure-filesystem-server", "./notes"], "env": { "API_KEY": "hunter2hunter2" }, "timeout": 60000 }
   },
   "listen": 8470,
   "rules": [{ "tool": "delete_*", "effect": "ask" }],

@@ -2,6 +2,7 @@
 import type { Credentials, LoginTarget } from '../../../mcp/connect/accounts/login-to.ts';
 import { createStateLogins } from '../../../mcp/connect/accounts/state-logins.ts';
 import { loginAddress } from '../../../mcp/connect/accounts/login-address.ts';
+import { readLoginRows } from '../../../mcp/connect/accounts/login-rows.ts';
 import type { ServerLoginRow } from '../../../mcp/connect/accounts/login-rows.ts';
 import type { ServerLogin } from '../../../mcp/connect/accounts/server-login.ts';
 import { defineFeature } from '../feature.ts';
@@ -31,9 +32,7 @@ export const accounts = defineFeature<AccountsFeatureOptions>({
     const logins = new AccountLogins(options, { ...around, store, mark, host: () => people.pageEndpoint.host });
     /** URLs of servers, by name. */
     const urls = new Map<string, string>();
-    const kept =
-      options.listLogins ??
-      (async () => (store ? (await import('../../../mcp/connect/accounts/login-rows.ts')).readLoginRows(store) : []));
+    const kept = options.listLogins ?? (async () => (store ? readLoginRows(store) : []));
     return {
       opening({ name, address }) {
         const { url } = loginAddress(address) ?? {};

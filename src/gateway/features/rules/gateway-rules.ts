@@ -41,8 +41,7 @@ export class GatewayRules {
 
   /** Undefined without rules. */
   async judge(call: SupposedCall): Promise<JudgedCall | undefined> {
-    const current = await this.#kept.current;
-    return current && (await import('./judge-supposed.ts')).judgeSupposed(call, current);
+    return (await this.#kept.current)?.suppose(call);
   }
 
   steps(around: Omit<RulesSetup, 'rules'>): Step[] {

@@ -2,8 +2,13 @@
 import { CALL_TOOL } from '../../../kernel/methods.ts';
 import type { SupposedCall } from '../feature.ts';
 import type { CheckedRule, JudgedCall } from '../judged-call.ts';
-import type { ExplainedRule } from './judge.ts';
-import type { CurrentRules } from './running-use.ts';
+import type { ExplainedRule, RuleJudge } from './judge.ts';
+import type { RuleHistory } from './rule-history.ts';
+
+interface RulesOfMoment {
+  readonly judge: RuleJudge;
+  readonly history: RuleHistory;
+}
 
 const WORDS: Readonly<Record<string, string>> = {
   caller: 'another caller is meant',
@@ -19,7 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
   true: 'all of its conditions hold',
 };
 
-export async function judgeSupposed(call: SupposedCall, { judge, history }: CurrentRules): Promise<JudgedCall> {
+export async function judgeSupposed(call: SupposedCall, { judge, history }: RulesOfMoment): Promise<JudgedCall> {
   const { client, server, tool: name, args, annotations } = call;
   await history.load(client);
   const use = { kind: 'tool', origin: { server, name }, name, method: CALL_TOOL, args, annotations } as const;

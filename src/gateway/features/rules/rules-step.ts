@@ -31,12 +31,15 @@ import { listAllEntries, toListEntries } from '../../chain/list-entries.ts';
 import type { ChainLookup } from '../../chain/map-names.ts';
 import { whenStarted } from '../../chain/when-started.ts';
 import { completedArguments, withValues } from '../../matching/completed-values.ts';
+import type { SupposedCall } from '../feature.ts';
+import type { JudgedCall } from '../judged-call.ts';
 import { AskByRule } from './ask-by-rule.ts';
 import type { Expression } from './expression.ts';
 import { withoutNames } from './rules-setup.ts';
 import type { KeptHistory, RulesSetup, RulesStep } from './rules-setup.ts';
 import { RuleJudge, mayBeUsed, toForbidden } from './judge.ts';
 import type { RuleJudgement, Use } from './judge.ts';
+import { judgeSupposed } from './judge-supposed.ts';
 import { readRules } from './read-rules.ts';
 import { ResourceUse } from './resource-use.ts';
 import { OwnRuleHistory } from './rule-history.ts';
@@ -111,6 +114,10 @@ class Ruling implements RulesStep {
     this.#asking = asking;
     this.#resources = new ResourceUse({ judge, history, asking });
     this.#around = { rules: this, begun: (kept.begun ??= new BegunUses()), current: () => kept.current };
+  }
+
+  suppose(call: SupposedCall): Promise<JudgedCall> {
+    return judgeSupposed(call, this);
   }
 
   readonly onChange: RulesStep['onChange'] = (change) => {

@@ -7,6 +7,8 @@ import type { Exchange, Run, RunGuard } from '../../../kernel/exchange.ts';
 import { CALL_TOOL } from '../../../kernel/methods.ts';
 import { BoundedMap } from '../../../kernel/containers/bounded-map.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
+import type { SupposedCall } from '../feature.ts';
+import type { JudgedCall } from '../judged-call.ts';
 import { toForbidden } from './judge.ts';
 import type { RuleJudge, Use } from './judge.ts';
 import type { RuleHistory } from './rule-history.ts';
@@ -20,6 +22,8 @@ export interface CurrentRules {
   judge: RuleJudge;
   history: RuleHistory;
   digest: string;
+  /** What they would decide about a call that nobody makes. */
+  suppose(call: SupposedCall): Promise<JudgedCall>;
 }
 
 /** Something that began, by its public id. Outlives changes of the rules. */

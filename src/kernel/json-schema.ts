@@ -5,7 +5,7 @@ import type * as Draft07 from 'ajv';
 import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import type * as Draft2020 from 'ajv/dist/2020.js';
 import { BoundedMap } from './containers/bounded-map.ts';
-import { GatewayError } from './base/errors.ts';
+import { GatewayError, messageOf } from './base/errors.ts';
 import { checkAsWhole, toGuardedPattern } from './form/pattern.ts';
 import { MISSING } from './message.ts';
 import type { JsonObject } from './message.ts';
@@ -85,7 +85,7 @@ function refuseUnresolved(compileNow: () => unknown, option: string): void {
   try {
     compileNow();
   } catch (thrown) {
-    const reason = `cannot be compiled: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    const reason = `cannot be compiled: ${messageOf(thrown)}`;
     throw new GatewayError('BAD_OPTION', { option, reason }, { cause: thrown });
   }
 }

@@ -1,5 +1,6 @@
 // The keys that encrypt the logins of this user. The first one is in the keychain of the system, where `@napi-rs/keyring` is installed beside
 // Parley and works; the others are in the key file of the state folder, so that logins from before can still be opened.
+import { messageOf } from '../../kernel/base/errors.ts';
 import { join } from 'node:path';
 import { locked } from '../../mcp/connect/accounts/file-logins.ts';
 import { systemClock } from '../../kernel/base/clock.ts';
@@ -45,7 +46,7 @@ async function find(stateFolder: string, log: Log): Promise<LoginKeys> {
     if (key === undefined) throw new Error(`it did not answer within ${WAIT_MS / 1000} seconds`);
     return { keys: [key, ...(own ?? [])], place: 'keychain' };
   } catch (thrown) {
-    const problem = thrown instanceof Error ? thrown.message : String(thrown);
+    const problem = messageOf(thrown);
     log.warn({ reason: problem }, 'login.no-keychain');
     return { keys: own, place: 'file', problem };
   }

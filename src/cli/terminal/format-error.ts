@@ -1,6 +1,6 @@
 // Formats errors for the terminal: what happened and what to do.
 import type { CommandAddress, UrlAddress } from '../../mcp/connect/address.ts';
-import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
+import { GatewayError, ProtocolError, messageOf } from '../../kernel/base/errors.ts';
 
 const INTERNAL_ERROR = -32603;
 
@@ -14,7 +14,7 @@ export function formatError(thrown: unknown): string {
   }
   if (isGatewayError(thrown)) return sentence((thrown as Error).message);
   if (thrown instanceof ProtocolError) return `the server refused (${thrown.code}): ${sentence(thrown.message)}`;
-  return sentence(thrown instanceof Error ? thrown.message : String(thrown));
+  return sentence(messageOf(thrown));
 }
 
 /** A Parley gateway adds an exchange id to errors that are neither the client's fault nor a server's answer. */

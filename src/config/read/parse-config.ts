@@ -6,6 +6,8 @@ import { isObject } from '../../kernel/message.ts';
 import { SourcePositions, ConfigProblems } from '../check/config-problems.ts';
 import type { ConfigPath } from '../check/config-problems.ts';
 import { parseJson, ConfigSyntaxError } from './parse-json.ts';
+import { loadTomlParser, pathInToml } from './toml-parser.ts';
+import type { TomlParser } from './toml-parser.ts';
 
 interface ParsedConfig {
   /** Undefined if the text cannot be parsed. */
@@ -51,17 +53,12 @@ function isYaml(text: string, path: string): boolean {
   return !/\.jsonc?$/i.test(path) && !/^\s*[{/]/.test(text);
 }
 
-/** The part of smol-toml that is used. */
-interface TomlParser {
-  parse(text: string): Record<string, unknown>;
-}
-
 /**
  * TOML, as Codex writes it. The parser gives no positions, so those of tables and of keys at the start of a line are found by scanning the
  * text.
  */
 function parseToml(text: string, places: SourcePositions): unknown {
-  const toml = loadParser('smol-toml') as TomlParser;
+  const toml = loadTomlParser();
   const value = readToml(toml, text);
   noteTomlPlaces(toml, text, places);
   return toPlain(value);
@@ -101,31 +98,15 @@ function noteTomlPlaces(toml: TomlParser, text: string, places: SourcePositions)
     const [, head] = TABLE.exec(line) ?? [];
     const [whole = '', indent = '', key] = KEY.exec(line) ?? [];
     if (head !== undefined) {
-      table = pathIn(toml, head);
+      table = pathInToml(toml, head);
       places.noteKey(table, offset + line.indexOf('['));
     } else if (key !== undefined) {
-      const path = [...table, ...pathIn(toml, `${key} = {}`)];
+      const path = [...table, ...pathInToml(toml, `${key} = {}`)];
       places.noteKey(path, offset + indent.length);
       places.noteValue(path, offset + whole.length);
     }
     offset += line.length + 1;
   }
-}
-
-/** The only path in a short text; empty if it is not TOML, such as a line of a longer value. */
-function pathIn(toml: TomlParser, text: string): string[] {
-  const path: string[] = [];
-  try {
-    let inner: unknown = toml.parse(text);
-    while (typeof inner === 'object' && inner !== null && Object.keys(inner).length === 1) {
-      const [[key, value]] = Object.entries(inner) as [[string, unknown]];
-      path.push(key);
-      inner = value;
-    }
-  } catch {
-    return [];
-  }
-  return path;
 }
 
 /** Dates are used as text. */

@@ -23,7 +23,7 @@ import {
   TELL_CAPABILITIES,
 } from '../../kernel/methods.ts';
 import { toSafeCallback } from '../../kernel/base/author-callback.ts';
-import { ProtocolError, GatewayError } from '../../kernel/base/errors.ts';
+import { ProtocolError, GatewayError, messageOf } from '../../kernel/base/errors.ts';
 import { toSafeLog } from '../../kernel/base/log.ts';
 import { checkAnswer } from '../question/check-answer.ts';
 import type { Complaint } from '../question/question.ts';
@@ -144,7 +144,7 @@ export class FlowClient {
         if (isNotInteractive(thrown)) return this.#call(tool, params, options);
         const code = thrown instanceof ProtocolError ? thrown.code : undefined;
         if (code === undefined || !GONE.has(code) || restarts >= MAX_RESTARTS) {
-          options.onFeedback?.(thrown instanceof Error ? thrown.message : String(thrown));
+          options.onFeedback?.(messageOf(thrown));
           throw thrown;
         }
       }

@@ -1,5 +1,6 @@
 // The child process that replays open sessions against new code. It is confined: it has no I/O and no store. The parent sends it journals one
 // by one, and it answers with a verdict on each.
+import { messageOf } from '../../kernel/base/errors.ts';
 import { describeImportError } from '../../kernel/files/import-fresh.ts';
 import type { AnyFlow } from '../define.ts';
 import { enterSandbox, loadInSandbox, NO_FLOWS } from '../explore/sandbox.ts';
@@ -46,6 +47,6 @@ async function answerNext(known: AnyFlow[]): Promise<void> {
     const verdict = await replayVerdict(flow, stored);
     tell(guard.violation ? { violation: guard.violation } : { verdict });
   } catch (thrown) {
-    tell({ failed: thrown instanceof Error ? thrown.message : String(thrown) });
+    tell({ failed: messageOf(thrown) });
   }
 }

@@ -1,5 +1,6 @@
 // Plays a flow over one store in processes that may crash, with a clock that moves only if nothing else can happen. The next process
 // repeats the request of a crashed one, as a client without an answer would. Every turn replays the body.
+import { messageOf } from '../../kernel/base/errors.ts';
 import { createLog } from '../../kernel/base/log.ts';
 import type { Ask } from '../authoring/ask.ts';
 import type { RetryPolicy, StepContext, StepOptions } from '../authoring/step.ts';
@@ -231,7 +232,7 @@ function withWatchedUndo(key: string, options: object, seen: Observation): StepO
       await undo(result, step);
       seen.undos.push({ key });
     } catch (error) {
-      seen.undos.push({ key, error: error instanceof Error ? error.message : String(error) });
+      seen.undos.push({ key, error: messageOf(error) });
       throw error;
     } finally {
       seen.undoing--;

@@ -19,7 +19,7 @@ import type { ListArea } from '../../kernel/methods.ts';
 import { pages } from '../../kernel/pages.ts';
 import { ticksOf } from '../../kernel/base/clock.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
-import { GatewayError } from '../../kernel/base/errors.ts';
+import { GatewayError, messageOf } from '../../kernel/base/errors.ts';
 import { isLoop, arrivedVia } from '../../kernel/base/via.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import { unlessLate } from '../../kernel/base/timing.ts';
@@ -162,7 +162,7 @@ export class Catalog {
       },
       (error: unknown) => {
         this.#options.log.warn({ server: this.#member.name, area, error }, 'list.failed');
-        if (!isLoop(error) && (isSlow() || this.#slow.has(area))) this.#miss(area, wordsOf(error));
+        if (!isLoop(error) && (isSlow() || this.#slow.has(area))) this.#miss(area, messageOf(error));
       },
     );
     return listed;
@@ -193,7 +193,7 @@ export class Catalog {
     let reason = tooSlow(area);
     const listed = await unlessLate(fetching, this.#options.clock, await this.#waitMs(area, client)).catch(
       (error: unknown) => {
-        reason = wordsOf(error);
+        reason = messageOf(error);
         return undefined;
       },
     );
@@ -240,10 +240,6 @@ export class Catalog {
 
 function toUnavailable(entry: JsonObject, reason: string): JsonObject {
   return { ...entry, _meta: { ...(isObject(entry._meta) ? entry._meta : undefined), [UNAVAILABLE_KEY]: reason } };
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function tooSlow(area: ListArea): string {

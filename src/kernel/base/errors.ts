@@ -127,6 +127,11 @@ export function toError(thrown: unknown): GatewayError | ProtocolError {
   return toPeersError(cause) ?? new GatewayError('INTERNAL', {}, { cause });
 }
 
+/** What was thrown, in words: anything can be thrown. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
 /** What an author has thrown, or an error in its place if nothing can be asked of it, as of a revoked proxy. */
 export function toReadable(thrown: unknown): unknown {
   try {

@@ -1,6 +1,7 @@
 // Imports a user's TypeScript or JavaScript file and everything it imports by path, without caching. The loader itself is
 // imported on first use. Imports of Parley in the file resolve to this running package, whether or not it is installed next to the
 // file.
+import { messageOf } from '../base/errors.ts';
 export async function importFresh(path: string, entries: readonly string[]): Promise<unknown> {
   const { createJiti } = await import('jiti');
   const ours = await Promise.all(entries.map(async (name) => [name, await import(name)] as const));
@@ -35,6 +36,6 @@ function needsAsync(thrown: unknown): boolean {
 
 /** In one line, without the loader's list of files. */
 export function describeImportError(thrown: unknown): string {
-  const [reason = ''] = (thrown instanceof Error ? thrown.message : String(thrown)).split('\nRequire stack:');
+  const [reason = ''] = messageOf(thrown).split('\nRequire stack:');
   return reason.replaceAll(/\s+/g, ' ').trim();
 }

@@ -5,7 +5,7 @@ import { checkWithJsonSchema } from '../../kernel/json-schema.ts';
 import type { SchemaVerdict, SchemaProblem } from '../../kernel/json-schema.ts';
 import { isObject, MISSING } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
-import { GatewayError } from '../../kernel/base/errors.ts';
+import { GatewayError, messageOf } from '../../kernel/base/errors.ts';
 import { isStandardSchema, validateStandard } from '../../kernel/form/standard-schema.ts';
 import type { MaybePromise, Schema } from './types.ts';
 
@@ -48,7 +48,7 @@ export function toJsonSchema(schema: StandardSchemaV1, { side, option }: Purpose
     if (jsonSchema !== undefined) return jsonSchema[side]({ target: 'draft-2020-12' });
     if (toJSONSchema !== undefined) return toJSONSchema.call(schema, { io: side });
   } catch (thrown) {
-    const reason = `has no JSON Schema: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+    const reason = `has no JSON Schema: ${messageOf(thrown)}`;
     throw new GatewayError('BAD_OPTION', { option, reason }, { cause: thrown });
   }
   const reason = 'cannot tell its JSON Schema; use a library with Standard JSON Schema, or give a plain JSON Schema';

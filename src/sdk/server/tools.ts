@@ -11,7 +11,7 @@ import { CALL_TOOL } from '../../kernel/methods.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import type { ErrorCode } from '../../kernel/base/error-table.ts';
 import { cancelledBy } from '../../kernel/base/cancelled-error.ts';
-import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
+import { GatewayError, ProtocolError, messageOf } from '../../kernel/base/errors.ts';
 import { ExchangeCall } from './call.ts';
 import type { Changes } from './changes.ts';
 import { DefinitionRegistry, toListEntry, ScopeSet } from './definition-registry.ts';
@@ -246,5 +246,5 @@ function toFailedResult(thrown: unknown, exchange: Exchange): JsonObject {
   if (exchange.signal.aborted) throw cancelledBy(exchange.signal, { cause: thrown });
   const isRefusal = thrown instanceof GatewayError && OF_THE_CLIENT.has(thrown.code);
   if (!isRefusal && (thrown instanceof GatewayError || thrown instanceof ProtocolError)) throw thrown;
-  return { content: [toText(thrown instanceof Error ? thrown.message : String(thrown))], isError: true };
+  return { content: [toText(messageOf(thrown))], isError: true };
 }

@@ -1,6 +1,6 @@
 // Changes servers in TOML by ranges of the text: the tables and the lines of a server are cut out, and its new tables put in their place. No library
 // writes TOML without losing comments; whether the result is right is checked by reading it (client-edit.ts).
-import { createRequire } from 'node:module';
+import { loadTomlParser, pathInToml } from '../../../config/read/toml-parser.ts';
 import { lineEndOf } from './splice.ts';
 import type { ClientEdit } from './splice.ts';
 
@@ -58,6 +58,7 @@ function toValue(value: unknown): string {
 
 /** In the order of the text. A table ends before the comments that stand directly above the next one. */
 function partsOf(text: string): TomlPart[] {
+  const toml = loadTomlParser();
   const parts: TomlPart[] = [];
   let table: string[] = [];
   for (const { from, to } of statementsOf(text)) {
@@ -65,10 +66,10 @@ function partsOf(text: string): TomlPart[] {
     const [, head] = /^\s*\[\[?([^\n]*?)\]\]?\s*(?:#[^\n]*)?$/.exec(line.trimEnd()) ?? [];
     const isTable = /^\s*\[/.test(line) && head !== undefined;
     if (isTable) {
-      table = pathIn(`[${head}]`);
+      table = pathInToml(toml, `[${head}]`);
       parts.push({ path: table, from, to: text.length, isTable });
     } else if (/^[^#=\n]+=/.test(line.trimStart())) {
-      parts.push({ path: [...table, ...pathIn(`${line.slice(0, equalsIn(line))}= 0`)], from, to, isTable });
+      parts.push({ path: [...table, ...pathInToml(toml, `${line.slice(0, equalsIn(line))}= 0`)], from, to, isTable });
     }
   }
   return withEnds(parts, text);
@@ -97,26 +98,6 @@ function withoutLastComments(text: string): string {
 function equalsIn(line: string): number {
   const [before = ''] = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^"'=])*/.exec(line) ?? [];
   return before.length;
-}
-
-interface TomlParser {
-  parse(text: string): Record<string, unknown>;
-}
-
-/** The only path in a short text; empty if it is not TOML. */
-function pathIn(text: string): string[] {
-  const path: string[] = [];
-  try {
-    let inner: unknown = (createRequire(import.meta.url)('smol-toml') as TomlParser).parse(text);
-    while (typeof inner === 'object' && inner !== null && Object.keys(inner).length === 1) {
-      const [[key, value]] = Object.entries(inner) as [[string, unknown]];
-      path.push(key);
-      inner = value;
-    }
-  } catch {
-    return [];
-  }
-  return path;
 }
 
 const SCANNED = /"""[\s\S]*?"""+|'''[\s\S]*?'''+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}\n]/g;

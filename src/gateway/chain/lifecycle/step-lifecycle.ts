@@ -4,7 +4,7 @@
 // 3. A step whose `keep` fails is replaced without its state: its correction could not be loaded otherwise.
 import type { Step } from '../../../kernel/step.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
-import { GatewayError, toReadable } from '../../../kernel/base/errors.ts';
+import { GatewayError, messageOf, toReadable } from '../../../kernel/base/errors.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { unlessLate } from '../../../kernel/base/timing.ts';
 
@@ -99,6 +99,6 @@ export async function closeStep(step: Step, log: Log): Promise<void> {
 }
 
 function notStarted({ name }: Step, thrown: unknown): GatewayError {
-  const reason = `step ${name} could not be started: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  const reason = `step ${name} could not be started: ${messageOf(thrown)}`;
   return new GatewayError('BAD_OPTION', { option: 'steps', reason }, { cause: thrown });
 }

@@ -1,5 +1,6 @@
 // How the console answers a browser: always with the same strict headers, and never for the page of another origin.
 import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
+import { PAGE_HEADERS } from '../../../kernel/net/page-headers.ts';
 
 /** Nothing but our own files runs or is shown, no page may frame ours, and no script can turn a text into HTML. */
 const POLICY = [
@@ -17,13 +18,7 @@ const POLICY = [
 
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': POLICY,
-  'cache-control': 'no-store',
-  'referrer-policy': 'same-origin',
-  'x-frame-options': 'DENY',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex, nofollow, noarchive',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
+  ...PAGE_HEADERS,
 };
 
 export interface ConsoleReply {

@@ -4,7 +4,7 @@ import * as oauth from 'oauth4webapi';
 import type { AuthorizationServer, ClientAuth, DPoPHandle, TokenEndpointResponse } from 'oauth4webapi';
 import type { GuardedFetch } from '../../../kernel/net/guarded-fetch.ts';
 import { secrets } from '../../../kernel/secrets/secrets.ts';
-import { GatewayError } from '../../../kernel/base/errors.ts';
+import { GatewayError, messageOf } from '../../../kernel/base/errors.ts';
 import { shorten, printableLine } from '../../../kernel/base/visible.ts';
 import type { LoginTokens } from './login-store.ts';
 import type { EnterpriseLogin } from './login-options.ts';
@@ -204,7 +204,7 @@ export function oauthErrorCode(thrown: unknown): string | undefined {
 
 function reasonOf(thrown: unknown): string {
   const description = isErrorAnswer(thrown) ? thrown.error_description : undefined;
-  const code = oauthErrorCode(thrown) ?? (thrown instanceof Error ? thrown.message : String(thrown));
+  const code = oauthErrorCode(thrown) ?? messageOf(thrown);
   return shorten(printableLine(description === undefined ? code : `${code}: ${description}`), MAX_REASON_CHARS);
 }
 

@@ -1,6 +1,7 @@
 // Renews the tokens of one login, once for all calls and processes. A refresh token may be spent only once: authorization servers
 // take a second use for theft and end the whole login. So the record is read again inside the lock, and a
 // process that finds newer tokens takes those. If the lock or the store fails, or is not sure any more, nothing is spent.
+import { messageOf } from '../../../kernel/base/errors.ts';
 import type { Log } from '../../../kernel/base/log.ts';
 import { oauthErrorCode } from './oauth-requests.ts';
 import type { OAuthRequests, TokenParty } from './oauth-requests.ts';
@@ -64,7 +65,7 @@ export class TokenRefresh {
         return this.#spend(record, record.tokens);
       });
     } catch (error) {
-      this.#failure = error instanceof Error ? error.message : String(error);
+      this.#failure = messageOf(error);
       log?.warn({ reason: this.#failure }, 'login.not-renewed');
       this.#options.tell('not_renewed', this.#failure);
       return undefined;

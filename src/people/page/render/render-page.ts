@@ -1,6 +1,7 @@
 // Renders the frame of every page and the pages that only show a message. No scripts and no external resources.
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
+import { PAGE_HEADERS } from '../../../kernel/net/page-headers.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { STYLE } from './style.ts';
@@ -12,10 +13,6 @@ interface PageParts {
   readonly words: PageWords;
 }
 
-/**
- * Not `no-referrer`, because then a browser sends our own form without an origin, which we refuse. Other sites get no
- * referrer either way.
- */
 export const HEADERS: Record<string, string> = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': [
@@ -26,13 +23,7 @@ export const HEADERS: Record<string, string> = {
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; '),
-  'cache-control': 'no-store',
-  'referrer-policy': 'same-origin',
-  'x-frame-options': 'DENY',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex, nofollow, noarchive',
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
+  ...PAGE_HEADERS,
 };
 
 /** Sends a page that no other page may read, even if it may call the gateway; to HEAD without a body. */

@@ -10,8 +10,8 @@
 //   servers    the router finds the server that owns the name, and that server   router/, servers/
 //              gets the request in its own dialect
 //
-// Steps and servers are replaced together while clients stay connected, so they are one target (routed-chain.ts). `parley wrap` and
-// `createServer` leave out the layers that they do not need; this file loads none of them.
+// Steps and servers are replaced together while clients stay connected, so they are one target (routed-chain.ts). For `createGateway` the list of
+// features/index.ts is this order; `parley wrap` and the mcp-chain classes name the layers that they need. This file loads none of them.
 import type { Layer, Target } from '../kernel/target.ts';
 
 interface PipelineLayers {

@@ -5,7 +5,7 @@
 //    the tool is not played by its server, but called (play-as-call.ts).
 // 3. A session that this step has not seen begin, because the steps were replaced meanwhile or the gateway was restarted, is judged
 //    when it is continued.
-import { atOnce } from '../../kernel/base/stray-promises.ts';
+import { atOnce, droppable } from '../../kernel/base/stray-promises.ts';
 import { toPlayAsCall } from '../../kernel/flow/play-as-call.ts';
 import { isObject, readOptionalObject, readString } from '../../kernel/message.ts';
 import type { JsonObject } from '../../kernel/message.ts';
@@ -176,7 +176,7 @@ function viewOfCall(exchange: StepExchange, call: JsonObject, takesPart: (asks: 
       if (TAKES_PART.has(key)) takesPart(key !== 'intercept');
       if (key === 'canAsk') return () => true;
       if (key === 'ask')
-        return () => Promise.reject(new GatewayError('FLOW_NOT_INTERACTIVE', { tool: String(call.name) }));
+        return () => droppable(Promise.reject(new GatewayError('FLOW_NOT_INTERACTIVE', { tool: String(call.name) })));
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },

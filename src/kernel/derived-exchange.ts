@@ -4,6 +4,7 @@
 // 2. Params belong to each exchange alone.
 import type { Abortable } from './base/cancellation.ts';
 import { toSignal } from './base/cancellation.ts';
+import { droppable } from './base/stray-promises.ts';
 import type { Ask, ClientChannel, ClientView, Exchange, LogEntry, Progress } from './exchange.ts';
 import type { JsonObject } from './message.ts';
 
@@ -165,7 +166,7 @@ export class DerivedExchange implements Exchange {
   }
 
   ask(ask: Ask, signal?: AbortSignal): Promise<JsonObject> {
-    return this.channel?.ask ? this.channel.ask(ask, signal) : this.inner.ask(ask, signal);
+    return droppable(this.channel?.ask ? this.channel.ask(ask, signal) : this.inner.ask(ask, signal));
   }
 
   byPage(ask: Ask, by: Exchange, signal?: AbortSignal): Promise<JsonObject> | undefined {

@@ -89,6 +89,7 @@ const UNLOGGED = [
   'Asker, never awaited',
   'StepContext, never awaited',
   'StepExchange and LookUp, never awaited',
+  'Exchange of a target, never awaited',
 ];
 
 /** Everything that a program can give, from the declarations. */

@@ -40,7 +40,8 @@ describe.skipIf(chromiumPath === undefined)('the calls in the console', () => {
     'appear live, can be filtered, and one shows both of its legs (%s)',
     async (colorScheme) => {
       const served = await behind();
-      const tab = await open({ viewport: WIDE, colorScheme });
+      const permissions = ['clipboard-read', 'clipboard-write'];
+      const tab = await open({ viewport: WIDE, colorScheme, permissions });
       const { page } = tab;
       await enter(served, tab);
       await page.getByRole('link', { name: 'Calls' }).click();
@@ -74,7 +75,10 @@ describe.skipIf(chromiumPath === undefined)('the calls in the console', () => {
       await client.getByText('Rain in Lisbon, 7 degrees celsius').waitFor();
       const revisions = [await client.locator('h2').textContent(), await server.locator('h2').textContent()];
       expect(revisions.map((one) => /\d{4}-\d\d-\d\d/.exec(one!)?.[0])).toEqual(['2026-07-28', '2025-11-25']);
-      await client.getByRole('button', { name: 'Copy as parley call' }).waitFor();
+      await client.getByRole('button', { name: 'Copy as parley call' }).click();
+      await client.getByText('Copied').waitFor();
+      const copied = String(await page.evaluate('navigator.clipboard.readText()'));
+      expect(copied).toBe(`parley call 'forecast' '{"city":"Lisbon"}'`);
       expect(await violations(tab)).toEqual([]);
       if (colorScheme === 'light') await picture(tab, 'console-call');
       await client.getByRole('button', { name: 'Repeat this call' }).click();

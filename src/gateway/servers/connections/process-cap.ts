@@ -82,7 +82,7 @@ export class ProcessCap {
     // No client is present that could miss the server's state, but others are waiting. One shared connection always stays.
     const isSpare = others.filter((one) => one.isShared).length > 1;
     const unused =
-      free.find((one) => one.supervised.isReplaceable) ?? (isSpare ? free.findLast((one) => one.isShared) : undefined);
+      free.find(({ mayMakeRoom }) => mayMakeRoom) ?? (isSpare ? free.findLast((one) => one.isShared) : undefined);
     return { others, hasRoom: false, ...(unused && { unused }) };
   }
 }

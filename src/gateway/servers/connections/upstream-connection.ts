@@ -99,12 +99,14 @@ export class UpstreamConnection {
     this.#decideReplaceable();
   }
 
-  /**
-   * A new connection does as well if its client can reopen it, or if it has served only lists. Clients that can be asked may declare all kinds of
-   * things, so a shared connection of theirs goes with the last of them, as one of their own would.
-   */
+  /** A new connection does as well if its client can reopen it, or if it has served only lists. */
+  get mayMakeRoom(): boolean {
+    return !this.isShared || !this.hasServedCalls;
+  }
+
+  /** Clients that can be asked may declare all kinds of things: a connection that they share goes with the last of them, as one of their own would. */
   #decideReplaceable(): void {
-    this.supervised.isReplaceable = !this.isShared || !this.hasServedCalls || this.#isForAskable;
+    this.supervised.isReplaceable = this.mayMakeRoom || this.#isForAskable;
   }
 
   /** Nothing is lost with it: it serves nobody, and no attempt to open it has failed. */

@@ -3,16 +3,23 @@
 import { describe, expect, test } from 'vitest';
 import { InMemoryTransport } from '@modelcontextprotocol/client';
 import { createServer } from 'mcp-parley';
-import type { Address, Client, ConnectOptions } from 'mcp-parley';
+import type { Address, Client, ConnectOptions, ServerOptions } from 'mcp-parley';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { until, within } from '../helpers/until.ts';
+
+interface Case {
+  revision: string;
+  transport: string;
+  ask: ServerOptions['ask'];
+}
 
 const CASES = ['2025-11-25', '2026-07-28'].flatMap((revision) =>
   ['streamable-http', 'websocket', 'memory'].map((transport) => ({ revision, transport })),
 );
 
 describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
-  const open = (options: ConnectOptions = {}) => setUp(revision, transport, options);
+  const open = (options: ConnectOptions = {}, ask?: ServerOptions['ask']) =>
+    setUp({ revision, transport, ask }, options);
 
   test('a form is accepted with defaults, declined, cancelled, or refused by the approver', async () => {
     await using accepting = await open({ onElicit: () => ({ action: 'accept' }) });
@@ -60,8 +67,21 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
     expect(await textOf(t.client, 'roots')).toBe('file:///tmp');
   });
 
-  test('a question to a client that cannot be asked fails the tool and not the session', async () => {
+  test('a question to a client that cannot be asked comes back as text with a page, and its model passes the answer on', async () => {
     await using t = await open();
+    const asked = await textOf(t.client, 'ask');
+    expect(asked).toContain('Question: “Where?”');
+    expect(asked).toMatch(/http:\/\/127\.0\.0\.1:\d+\/ask\?t=/);
+    const [, handle] = /"handle":"([^"]+)"/.exec(asked) ?? [];
+    expect(await textOf(t.client, 'parley_answer', { handle, answer: { city: 'Rome' } })).toBe(
+      'accept {"city":"Rome"}',
+    );
+    const again = /"handle":"([^"]+)"/.exec(await textOf(t.client, 'ask'))?.[1];
+    expect(await textOf(t.client, 'parley_answer', { handle: again, decline: true })).toContain('decline');
+  });
+
+  test('where no other way is wished, a question to a client that cannot be asked fails the tool and not the session', async () => {
+    await using t = await open({}, { channels: [] });
     const outcome = await within(
       'the call',
       t.client.callTool('ask').catch((error: unknown) => error),
@@ -137,8 +157,8 @@ describe.each(CASES)('$revision over $transport', ({ revision, transport }) => {
   });
 });
 
-async function setUp(revision: string, transport: string, options: ConnectOptions) {
-  const { server, state } = makeServer(revision);
+async function setUp({ revision, transport, ask }: Case, options: ConnectOptions) {
+  const { server, state } = makeServer({ revision, ask });
   const { url, port } = await server.listen({ port: 0 });
   let address: Address = transport === 'websocket' ? `ws://127.0.0.1:${port}/ws` : url;
   if (transport === 'memory') {
@@ -155,8 +175,15 @@ async function setUp(revision: string, transport: string, options: ConnectOption
   return { client, server: state, [Symbol.asyncDispose]: dispose };
 }
 
-function makeServer(revision: string) {
-  const server = createServer({ name: 'any', version: '1', revisions: [revision], pageSize: 3, declare: ['logging'] });
+function makeServer({ revision, ask }: Pick<Case, 'revision' | 'ask'>) {
+  const server = createServer({
+    name: 'any',
+    version: '1',
+    revisions: [revision],
+    pageSize: 3,
+    declare: ['logging'],
+    ...(ask && { ask }),
+  });
   const state = { waiting: 0, cancelled: 0, change: () => {} };
   const schema = { city: { type: 'string', default: 'Oslo' } };
   server.tool('echo', {}, ({ text }) => String(text));

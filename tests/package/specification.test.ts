@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ROOT, filesUnder } from '../helpers/files.ts';
+import { isTitle } from '../helpers/test-titles.ts';
 
 const text = readFileSync(join(ROOT, 'docs/specification.md'), 'utf8');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -40,14 +41,3 @@ describe('the five documents', () => {
     expect(all.length).toBeGreaterThan(50);
   });
 });
-
-/** A title may have been made from a pattern, such as "%s on tools/call refuses …". */
-function isTitle(source: string, title: string): boolean {
-  if (source.includes(title)) return true;
-  const patterns = [...source.matchAll(/\('((?:[^'\\]|\\.)*%s(?:[^'\\]|\\.)*)'/g)].map(([, pattern]) => pattern!);
-  return patterns.some((pattern) => new RegExp(`^${pattern.split('%s').map(escaped).join('.*')}$`).test(title));
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&');
-}

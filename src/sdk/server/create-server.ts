@@ -117,7 +117,7 @@ export class ParleyServer extends Server {
 
   #front(): ServeContext {
     const { options } = this;
-    if (!options.ask && !this.asks) return createServeContext(this, options);
+    if (options.ask?.channels?.length === 0 && !this.asks) return createServeContext(this, options);
     const { clock = systemClock } = options;
     const log = toSafeLog(options.log);
     const around = { log, clock, sealer: createSealer(keysFrom(options, log)) };

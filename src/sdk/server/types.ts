@@ -200,7 +200,8 @@ export interface ServerOptions extends Implementation {
   /** How long a call may run before it becomes a task, without the time it waits for answers. Default 100. */
   taskGraceMs?: number;
   /**
-   * How to ask users whose clients cannot ask them; `{}` means by a page and by their model. Default: not at all, unless flows are served.
+   * How to ask users whose clients cannot ask them. Default: on a page, and through their model; with `{ channels: [] }` not at all, unless
+   * flows are served.
    */
   ask?: GatewayAskOptions;
   /** The URL by which browsers of users reach this server, if that is not its own address. */

@@ -34,6 +34,7 @@ export function createParleyServer({ revisions } = {}) {
     pageSize: PAGE,
     declare: ['logging'],
     log: createLog({ level: 'error' }),
+    ask: { channels: [] }, // as other servers: who cannot be asked gets an error
     ...(revisions && { revisions }),
   });
   addTools(server);

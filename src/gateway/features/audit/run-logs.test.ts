@@ -14,6 +14,7 @@ const CALLS = [
   { name: 'write', principal: 'https://login.example.com#bob', ms: 2400, details: { client: 'claude-code' } },
   { name: 'look', principal: 'local', ms: 700, details: { client: 'cursor' } },
 ];
+const SESSION = { name: 'peek', principal: 'anonymous:session:#1eCz0dfY3Ove', ms: 3, details: { client: 'codex' } };
 
 let folder: string;
 const before = process.env['XDG_STATE_HOME'];
@@ -22,7 +23,11 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-logs-'));
   process.env['XDG_STATE_HOME'] = folder;
   mkdirSync(ownAuditFolder(), { recursive: true });
-  const lines = CALLS.map((call, seq) => ({
+  write(CALLS);
+});
+
+function write(calls: readonly object[]): void {
+  const lines = calls.map((call, seq) => ({
     seq,
     time: `2026-11-19T04:00:0${seq}.000Z`,
     kind: 'call',
@@ -33,20 +38,24 @@ beforeEach(() => {
     join(ownAuditFolder(), '2026-11-19T04-00-00-000Z.1.AAAAAAAAAAAA.0.jsonl'),
     lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
   );
-});
+}
 afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
   if (before === undefined) delete process.env['XDG_STATE_HOME'];
   else process.env['XDG_STATE_HOME'] = before;
 });
 
-/** The names of the calls that are shown. */
-async function shown(values: Record<string, string>): Promise<string[]> {
+async function linesFor(values: Record<string, string | boolean>): Promise<string[]> {
   const printed: string[] = [];
   const print = { line: (text: string) => void printed.push(text), note: () => {} };
-  const command = logsCommand.read({ values: { json: true, ...values }, words: [], server: undefined });
+  const command = logsCommand.read({ values: values as never, words: [], server: undefined });
   await runLogs(command, { print, ended: () => new Promise(() => {}) } as unknown as CommandTools);
-  return printed.map((line) => (JSON.parse(line) as { name: string }).name);
+  return printed;
+}
+
+/** The names of the calls that are shown. */
+async function shown(values: Record<string, string>): Promise<string[]> {
+  return (await linesFor({ json: true, ...values })).map((line) => (JSON.parse(line) as { name: string }).name);
 }
 
 describe('the filters of `parley logs`', () => {
@@ -56,6 +65,14 @@ describe('the filters of `parley logs`', () => {
     expect(await shown({ user: 'laptop' })).toEqual(['read']);
     expect(await shown({ user: '*#bob' })).toEqual(['write']);
     expect(await shown({ user: 'nobody' })).toEqual([]);
+  });
+
+  it('a session without a login has a short id, by which it is found', async () => {
+    write([...CALLS, SESSION]);
+    const [, line, ...others] = await linesFor({ user: 'session #1eCz0d' });
+    expect(others).toEqual([]);
+    expect(line).toContain('  session #1eCz0d codex  ');
+    expect(await shown({ user: '*#1eCz0dfY3Ove' })).toEqual(['peek']);
   });
 
   it('a client is found by a pattern, and slow calls by a span', async () => {

@@ -94,9 +94,14 @@ function toFilter({
   };
 }
 
-/** Who is meant by the user of a line: the principal, with and without the word for API keys, and the name of the key. */
+/** Who is meant by the user of a line: the principal, as it is shown and without the word for API keys, and the name of the key. */
 function namesIn({ principal = '', details = {} }: AuditLine): string[] {
-  return [principal, principal.replace(/^key:/, ''), textIn(details, 'key') ?? principal];
+  return [principal, toShortPrincipal(principal), principal.replace(/^key:/, ''), textIn(details, 'key') ?? principal];
+}
+
+/** `session #1eCz0d` for a session or connection without a login. */
+function toShortPrincipal(principal: string): string {
+  return principal.replace(/^anonymous:([^:]+):(#.{6}).*$/, '$1 $2');
 }
 
 function show(lines: readonly AuditLine[], { json }: LogsCommand, print: Printer): void {
@@ -121,8 +126,10 @@ function hasFailed({ kind, outcome }: AuditLine): boolean {
 }
 
 function toLogRow(line: AuditLine): string[] {
-  const { time, principal, server, outcome, ms, details = {} } = line;
-  const who = [principal, textIn(details, 'client') ?? textIn(details, 'from')].filter(Boolean).join(' ');
+  const { time, principal = '', server, outcome, ms, details = {} } = line;
+  const who = [toShortPrincipal(principal), textIn(details, 'client') ?? textIn(details, 'from')]
+    .filter(Boolean)
+    .join(' ');
   return [
     toLocalTime(time),
     cut(who) || '-',

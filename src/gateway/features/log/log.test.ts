@@ -73,6 +73,14 @@ describe('log', () => {
     expect(await named('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' } })).toBe('greet');
   });
 
+  it('what the gateway lists for its own status and console leaves no line, and what a client lists does', async () => {
+    const own = new FakeExchange('tools/list', {});
+    expect(await linesOf(() => ({ tools: [] }), {}, own)).toEqual([]);
+    const asked = new FakeExchange('tools/list', {});
+    Object.assign(asked, { client: { ...asked.client, connection: { transport: 'http' } } });
+    expect(await linesOf(() => ({ tools: [] }), {}, asked)).toHaveLength(1);
+  });
+
   it('an unknown level is refused', () => {
     expect(() => log({ level: 'loud' as never })).toThrow('log.level: must be debug or info');
   });

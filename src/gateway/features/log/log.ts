@@ -3,7 +3,7 @@
 import { fieldOf } from '../../../kernel/raw/raw-object.ts';
 import type { Step, StepExchange } from '../../../kernel/step.ts';
 import { nameIn } from '../../../kernel/named-thing.ts';
-import { CALL_TOOL } from '../../../kernel/methods.ts';
+import { CALL_TOOL, methodsWhere } from '../../../kernel/methods.ts';
 import { systemClock } from '../../../kernel/base/clock.ts';
 import type { Clock } from '../../../kernel/base/clock.ts';
 import { GatewayError, ProtocolError } from '../../../kernel/base/errors.ts';
@@ -24,6 +24,7 @@ export interface LogOptions {
   clock?: Clock | undefined;
 }
 
+const LISTS: readonly string[] = methodsWhere(({ kind }) => kind === 'list');
 const DEFAULTS = { log: undefined, level: 'info', arguments: false, toolErrors: true, clock: systemClock };
 
 /**
@@ -45,6 +46,7 @@ export function log(options: LogOptions = {}): Step {
     name: 'log',
     seesStarts: true,
     handle: async function log(exchange, next) {
+      if (isOwnLook(exchange)) return next();
       const start = clock.now();
       const about = (outcome: string) => ({
         exchange: exchange.id,
@@ -68,6 +70,11 @@ export function log(options: LogOptions = {}): Step {
       }
     },
   } satisfies Step;
+}
+
+/** Whether the gateway itself lists this, for its status, console or checks: nobody has asked for a line about that. */
+function isOwnLook({ method, client }: StepExchange): boolean {
+  return client.connection === undefined && LISTS.includes(method);
 }
 
 /** The tool, prompt, resource or task of a request. */

@@ -29,6 +29,8 @@ interface PinsCommand {
   json: boolean;
 }
 
+const PIN_HEADINGS = ['SERVER', 'TOOLS', 'OTHERS', 'WAITING', 'GATEWAY'];
+
 export async function runPins(command: PinsCommand, tools: CommandTools): Promise<number> {
   const shared = await tools.openState(command.config);
   if (!shared) return 1;
@@ -101,22 +103,26 @@ function list({ json }: PinsCommand, kept: readonly KeptPins[], { print, program
     print.line('Nothing is pinned yet: a gateway pins what its servers list when they are first used.');
     return 0;
   }
-  const rows = kept.map(({ record, store }) => {
-    const pins = Object.values(record.pins);
-    const count = waiting.filter((one) => one.store === store).length;
-    return [
-      record.server,
-      String(pins.filter((pin) => acceptedForms(pin).length > 0).length),
-      String(count),
-      record.gateway === SHARED_PINS ? 'all that share the state' : displayPath(record.gateway),
-    ];
-  });
-  for (const line of toTable([['SERVER', 'PINNED', 'WAITING', 'GATEWAY'], ...rows])) print.line(line);
+  for (const line of toTable([PIN_HEADINGS, ...toPinRows(kept, displayPath)])) print.line(line);
   if (waiting.length === 0) return 0;
   print.line();
   for (const line of toTable(waiting.map((one) => [fullName(one), one.pin.area, wordsOf(one.pin)]))) print.line(line);
   print.note(`To see what is different: ${program} pins diff`);
   return 0;
+}
+
+/** In the order of gateways and servers. Tools are counted apart, so that the number is the one of `status`. */
+export function toPinRows(kept: readonly KeptPins[], displayPath: (path: string) => string): string[][] {
+  const rows = kept.map((one) => {
+    const { gateway, server, pins } = one.record;
+    const accepted = Object.values(pins).filter((pin) => acceptedForms(pin).length > 0);
+    const tools = accepted.filter(({ area }) => area === 'tools').length;
+    const others = accepted.length - tools;
+    const place = gateway === SHARED_PINS ? 'all that share the state' : displayPath(gateway);
+    return [server, String(tools), String(others), String(waitingIn(one).length), place];
+  });
+  const keyOf = (row: readonly string[]) => `${row.at(-1)} ${row[0]}`;
+  return rows.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
 }
 
 function fullName({ server, pin }: WaitingPin): string {

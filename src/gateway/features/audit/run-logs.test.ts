@@ -48,7 +48,7 @@ afterEach(() => {
 async function linesFor(values: Record<string, string | boolean>): Promise<string[]> {
   const printed: string[] = [];
   const print = { line: (text: string) => void printed.push(text), note: () => {} };
-  const command = logsCommand.read({ values: values as never, words: [], server: undefined });
+  const command = logsCommand.read({ values, words: [], server: undefined });
   await runLogs(command, { print, ended: () => new Promise(() => {}) } as unknown as CommandTools);
   return printed;
 }

@@ -13,8 +13,16 @@ describe('the pages for users', () => {
     expect(pages.filter((path) => coined.test(read(path)))).toEqual([]);
   });
 
-  it('all pages for users together can be read in an afternoon', () => {
-    const words = pages.map((path) => read(path).split(/\s+/).filter(Boolean).length);
-    expect(words.reduce((sum, one) => sum + one, 0)).toBeLessThan(60_500);
+  it('what is written by hand for users stays short enough to be read', () => {
+    const words = pages.map((path) => byHand(path).split(/\s+/).filter(Boolean).length);
+    expect(words.reduce((sum, one) => sum + one, 0)).toBeLessThan(46_500);
   });
 });
+
+/** Without what other tests write or compare: tables of keys and errors, output of commands, and copies of files. */
+function byHand(path: string): string {
+  const text = path === 'docs/errors.md' ? read(path).replaceAll(/^\| `.*$/gm, '') : read(path);
+  return text
+    .replaceAll(/<!-- ([\w-]+):begin -->[^]*?<!-- \1:end -->/g, '')
+    .replaceAll(/<!-- (?:shell|output|example|file|table): [^>]*-->\n+(?:```[^]*?```|(?:\|.*\n)+)/g, '');
+}

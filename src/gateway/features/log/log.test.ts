@@ -18,7 +18,7 @@ async function linesOf(last: Handle, options: LogOptions = {}, exchange = new Fa
 }
 
 describe('log', () => {
-  it('writes one line: what, of whom, how long, how it ended, for whom', async () => {
+  it('the step log writes one line for each request: what, of whom, how long, how it ended, for whom', async () => {
     const clock = new FakeClock();
     const last: Handle = async (exchange) => {
       exchange.server = 'web';
@@ -41,12 +41,12 @@ describe('log', () => {
     });
   });
 
-  it('never writes values of arguments, unless asked to', async () => {
+  it('the step log never writes values of arguments, unless asked to', async () => {
     expect(JSON.stringify(await linesOf(() => ({})))).not.toContain('illness');
     expect((await linesOf(() => ({}), { arguments: true }))[0]!.arguments).toEqual(params.arguments);
   });
 
-  it('says how it failed', async () => {
+  it('the line of a request that failed says how', async () => {
     const failing = (error: unknown) =>
       linesOf(() => {
         throw error;
@@ -59,13 +59,13 @@ describe('log', () => {
     expect((await failing(new Error('x')))[0]).toMatchObject({ outcome: 'INTERNAL' });
   });
 
-  it('tells a tool result that is an error, and can do without reading it', async () => {
+  it('a tool result that is an error has an outcome of its own, unless results are not to be read', async () => {
     expect((await linesOf(() => ({ isError: true })))[0]).toMatchObject({ level: 'warn', outcome: 'tool error' });
     const [line] = await linesOf(() => ({ isError: true }), { toolErrors: false, level: 'debug' });
     expect(line).toMatchObject({ level: 'debug', outcome: 'ok' });
   });
 
-  it('names resources, tasks and what is completed', async () => {
+  it('the line of a request names the resource, the task, or what is completed', async () => {
     const named = async (method: string, given: JsonObject) =>
       (await linesOf(() => ({}), {}, new FakeExchange(method, given)))[0]!.name;
     expect(await named('resources/read', { uri: 'file:///a' })).toBe('file:///a');
@@ -81,7 +81,7 @@ describe('log', () => {
     expect(await linesOf(() => ({ tools: [] }), {}, asked)).toHaveLength(1);
   });
 
-  it('an unknown level is refused', () => {
+  it('an unknown level of the step log is refused', () => {
     expect(() => log({ level: 'loud' as never })).toThrow('log.level: must be debug or info');
   });
 });

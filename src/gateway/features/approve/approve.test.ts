@@ -187,7 +187,7 @@ describe('approve: the question', () => {
   const messageFor = async (given: unknown, options?: ApproveOptions) =>
     String((await questionFor(given, options)).params!.message);
 
-  it('is for a person, and has a form in which nothing is filled in', async () => {
+  it('the question of approve is for a person, and has a form in which nothing is filled in', async () => {
     const { method, human, params } = await questionFor({});
     expect({ method, human, mode: params!.mode }).toEqual({ method: 'elicitation/create', human: true, mode: 'form' });
     expect(params!.requestedSchema).toEqual({
@@ -247,11 +247,11 @@ describe('approve: the question', () => {
     expect(await messageFor({ body: 'Grüße, 世界 😀 — שלום' })).toContain('body: "Grüße, 世界 😀 — שלום"');
   });
 
-  it('has the arguments also where its words leave no place for them', async () => {
+  it('the question of approve has the arguments also where its words leave no place for them', async () => {
     expect(await messageFor({ city: 'Oslo' }, { message: 'Go on?' })).toBe('Go on?\n\ncity: "Oslo"');
   });
 
-  it('can be put in other words', async () => {
+  it('the question of approve can be put in other words', async () => {
     expect(await messageFor({ city: 'Oslo' }, { message: '{server}/{tool} ({arguments})? {x}' })).toBe(
       'the server/delete (city: "Oslo")? {x}',
     );

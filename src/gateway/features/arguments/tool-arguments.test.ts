@@ -30,7 +30,7 @@ describe('defaults', () => {
     expect(await call('tools/call', { name: 'plain' })).toEqual({ method: 'tools/call', params: { name: 'plain' } });
   });
 
-  it('are told in the schema, which no longer requires them', async () => {
+  it('defaults are told in the schema, which no longer requires them', async () => {
     const { tools } = await chainOf([step], server())('tools/list');
     expect(tools).toEqual([
       {
@@ -61,7 +61,7 @@ describe('fixed', () => {
     expect(await call('tools/call', search())).toMatchObject({ params: { arguments: { limit: 5 } } });
   });
 
-  it('is not in the schema', async () => {
+  it('a fixed argument is not in the schema', async () => {
     const { tools } = await chainOf([step], server())('tools/list');
     expect((tools as unknown[])[0]).toEqual({
       name: 'search',

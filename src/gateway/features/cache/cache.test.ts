@@ -76,7 +76,7 @@ describe('cache', () => {
     expect(await as('a', method, { uri })).toBe(2);
   });
 
-  it('does not keep what was under way when something changed', async () => {
+  it('the cache does not keep what was under way when something changed', async () => {
     const step = cache();
     let answer: (result: JsonObject) => void = () => {};
     let asked = 0;
@@ -91,7 +91,7 @@ describe('cache', () => {
     }
   });
 
-  it('does not touch calls', () => {
+  it('the cache does not touch calls', () => {
     expect(made().step.methods).not.toContain('tools/call');
   });
 

@@ -50,7 +50,7 @@ describe('circuitBreaker', () => {
     expect(await use('b1')).toEqual({ ok: 'b1' });
   });
 
-  it('may spare each tool by itself', async () => {
+  it('a circuit breaker may spare each tool by itself', async () => {
     const { failing, use, fail } = made({ per: 'tool' });
     failing.set('alpha', gone);
     await fail('a1', 3);
@@ -68,7 +68,7 @@ describe('circuitBreaker', () => {
     }
   });
 
-  it('does not count what a server answers, nor what the client gives up', async () => {
+  it('a circuit breaker does not count what a server answers, nor what the client gives up', async () => {
     for (const error of [
       new ProtocolError(-32603, 'no'),
       new GatewayError('TOOL_NOT_FOUND'),

@@ -29,7 +29,7 @@ describe('filter', () => {
     expect(await call('prompts/get', { name: 'greet' })).toMatchObject({ params: { name: 'greet' } });
   });
 
-  it('does not know tools and prompts that are denied', async () => {
+  it('filter does not know tools and prompts that are denied', async () => {
     const call = through({ deny: ['*delete*'] });
     await expect(call('tools/call', { name: 'delete_file' })).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
     await expect(call('prompts/get', { name: 'delete_all' })).rejects.toMatchObject({ code: 'PROMPT_NOT_FOUND' });
@@ -143,7 +143,7 @@ describe('filter', () => {
     expect(onChange!({ kind: 'resources' })).toEqual({ kind: 'resources' });
   });
 
-  it('does not touch kinds that no rule is about', () => {
+  it('filter does not touch kinds that no rule is about', () => {
     expect(filter({ tools: { deny: ['x'] } }).methods).toEqual([
       'tools/list',
       'tools/call',

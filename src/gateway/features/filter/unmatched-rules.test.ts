@@ -61,7 +61,7 @@ describe('a rule that matches nothing is reported', () => {
     expect(await reported(steps)).toMatchObject([{ step: 'filter', rule: 'delete_*' }]);
   });
 
-  it('with the server in whose entry it stands, and what to do', async () => {
+  it('a rule that matches nothing is reported with the server in whose entry it stands, and what to do', async () => {
     const [line] = await reported([], { deny: ['delete_*'] });
     expect(line).toMatchObject({
       server: 'notes',

@@ -63,7 +63,7 @@ describe('the fields of a form as prompts', () => {
     expect([age!.check('3'), age!.check(null)]).toEqual([{ value: 3 }, { value: undefined }]);
   });
 
-  it('are a yes or no for a page and for a form without fields', () => {
+  it('the fields of a form are a yes or no for a page and for a form without fields', () => {
     const page = { method: 'elicitation/create', params: { mode: 'url', message: 'Log in', url: 'https://a.example' } };
     expect(toFormPrompts(page)[0]!.prompt).toMatchObject({ type: 'confirm', url: 'https://a.example' });
     expect(toFormPrompts(form({}))[0]!.prompt).toMatchObject({ type: 'confirm', message: 'Please' });
@@ -79,7 +79,7 @@ describe('the fields of a form as prompts', () => {
 });
 
 describe('a prompt as a form', () => {
-  it('has the rules of the prompt, after the problem with the last answer', () => {
+  it('the form of a prompt has the rules of the prompt, after the problem with the last answer', () => {
     const prompt: Prompt = {
       type: 'text',
       message: 'Where to?',
@@ -105,7 +105,7 @@ describe('a prompt as a form', () => {
     expect(answered(several, ['1'])).toEqual({ value: [1] });
   });
 
-  it('is the prompt’s own form if it has one, else JSON', () => {
+  it('the form of a prompt is its own one if it has one, else JSON', () => {
     const flat: Prompt = {
       type: 'custom',
       message: '?',

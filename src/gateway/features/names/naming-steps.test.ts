@@ -22,7 +22,7 @@ about('rename', () => {
     expect(await call('prompts/get', { name: 'hello' })).toMatchObject({ params: { name: 'greet' } });
   });
 
-  it('does not touch what it has no names for', () => {
+  it('a naming step does not touch what it has no names for', () => {
     expect(rename({ tools: { a: 'b' } }).methods).toEqual([
       'tools/list',
       'tools/call',
@@ -46,7 +46,7 @@ about('prefix', () => {
     await expect(call('tools/call', { name: 'read' })).rejects.toMatchObject({ code: 'TOOL_NOT_FOUND' });
   });
 
-  it('may be for some names only', async () => {
+  it('a naming step may be for some names only', async () => {
     expect(await listed(prefix({ prefix: 'x_', only: ['w*'] }))).toMatchObject([{ name: 'read' }, { name: 'x_write' }]);
   });
 

@@ -73,7 +73,7 @@ async function speak(client: InMemoryTransport, meta: JsonObject) {
 }
 
 describe('spans', () => {
-  it('are made for an exchange and for the call to its server, in the trace of the message', async () => {
+  it('spans are made for an exchange and for the call to its server, in the trace of the message', async () => {
     otel = registerFakeOtel();
     const { ask, told } = await setUp({}, CAME);
     await ask('tools/list', {});
@@ -89,7 +89,7 @@ describe('spans', () => {
     expect(told).toEqual([{ ...CAME, traceparent: `00-${TRACE_ID}-${called!.spanContext().spanId}-01` }]);
   });
 
-  it('have the attributes of the conventions, and no arguments', async () => {
+  it('spans have the attributes of the conventions, and no arguments', async () => {
     otel = registerFakeOtel();
     const { ask } = await setUp();
     await ask('tools/call', { name: 'near_tool', arguments: { secret: 's3cret' } });
@@ -128,7 +128,7 @@ describe('spans', () => {
     expect(await typeAfter('prompts/list', {})).toBe('STEP_FAILED');
   });
 
-  it('have the active span as parent where the message names none, and as a link where it does', async () => {
+  it('spans have the active span as parent where the message names none, and as a link where it does', async () => {
     otel = registerFakeOtel();
     const http = trace.getTracer('http').startSpan('POST /mcp');
     const within = (work: () => Promise<unknown>) => context.with(trace.setSpan(context.active(), http), work);
@@ -141,7 +141,7 @@ describe('spans', () => {
     expect([second!.parent!.traceId, second!.links]).toEqual([TRACE_ID, [http.spanContext()]]);
   });
 
-  it('are not made when they are switched off', async () => {
+  it('spans are not made when they are switched off', async () => {
     otel = registerFakeOtel();
     const { ask, told } = await setUp({ observe: { tracing: false } }, CAME);
     await ask('tools/call', { name: 'far_tool' });

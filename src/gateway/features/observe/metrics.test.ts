@@ -111,7 +111,7 @@ describe('metrics', () => {
     expect(counted).toEqual({ 'client=handshake,method=other,outcome=ok,server=': 3000 });
   });
 
-  it('of two gateways are kept apart', async () => {
+  it('the metrics of two gateways are kept apart', async () => {
     const [one, two] = [new Metrics(() => NOTHING), new Metrics(() => NOTHING)];
     await around(one, exchange('ping'), () => ({}));
     expect(read(one).parley_exchanges_total).toBeDefined();

@@ -56,13 +56,13 @@ describe('/healthz', () => {
 });
 
 describe('/readyz', () => {
-  it('is 200 with servers that can be used', async () => {
+  it('/readyz is 200 with servers that can be used', async () => {
     const { get } = await listening({ servers: { one: speaking('one'), lazy: DEAD } });
     const { status, text } = await get('/readyz');
     expect([status, JSON.parse(text)]).toEqual([200, { status: 'ready', servers: { one: 'ready', lazy: 'idle' } }]);
   });
 
-  it('is 503 while an eager server is not there, and names it, but not why', async () => {
+  it('/readyz is 503 while an eager server is not there, and names it, but not why', async () => {
     const { get } = await listening({ servers: { one: speaking('one'), dead: { server: DEAD, start: 'eager' } } });
     const { text } = await until('the server to fail', async () => {
       const page = await get('/readyz');

@@ -31,7 +31,7 @@ function newLists() {
 }
 
 describe('the pages of a first list', () => {
-  it('are all accepted', async () => {
+  it('the pages of a first list are all accepted', async () => {
     const { page } = newLists();
     expect(await page(['a'], undefined, '2')).toEqual(['a']);
     expect(await page(['b'], '2', '3')).toEqual(['b']);
@@ -39,7 +39,7 @@ describe('the pages of a first list', () => {
     expect(await page(['d'])).toEqual([]);
   });
 
-  it('are not left open, so that a server could go on with them later', async () => {
+  it('the pages of a first list are not left open, so that a server could go on with them later', async () => {
     const { page, time } = newLists();
     expect(await page(['a'], undefined, 'later')).toEqual(['a']);
     time.now += 120_000;
@@ -47,7 +47,7 @@ describe('the pages of a first list', () => {
     expect(await page(['evil'], 'later')).toEqual([]);
   });
 
-  it('that begin again are compared with those before, whatever their cursor', async () => {
+  it('pages that begin again are compared with those before, whatever their cursor', async () => {
     const { page } = newLists();
     expect(await page(['a'], undefined, 'x')).toEqual(['a']);
     expect(await page(['b'], 'x')).toEqual(['b']);

@@ -57,7 +57,7 @@ describe('retry', () => {
     expect(await attempted(failing(9), new FakeExchange('tools/call', { name }))).toBe(times);
   });
 
-  it('does not know a tool whose server cannot list it', async () => {
+  it('retry does not know a tool whose server cannot list it', async () => {
     const last = failing(9);
     const down: Handle = (exchange) => {
       if (exchange.method === 'tools/list') throw new GatewayError('UPSTREAM_CLOSED', {});
@@ -117,7 +117,7 @@ describe('retry', () => {
     expect(waits).toEqual([700, 700, 1200]);
   });
 
-  it('does not try again when the server wants a longer pause', async () => {
+  it('retry does not try again when the server wants a longer pause', async () => {
     const busy = new GatewayError('UPSTREAM_BUSY', { retryAfterMs: 60_000 });
     expect(await attempted(failing(9, busy), new FakeExchange('resources/read'))).toBe(1);
   });
@@ -134,7 +134,7 @@ describe('retry', () => {
     expect([last.calls.length, clock.timers]).toEqual([1, 0]);
   });
 
-  it('does not ask the user the same twice', async () => {
+  it('retry does not ask the user the same twice', async () => {
     const last = failing(9);
     const asking: Handle = async (exchange) => {
       if (exchange.method === 'tools/call') await exchange.ask({ method: 'elicitation/create' });

@@ -107,7 +107,7 @@ describe('rules: which one decides', () => {
     expect(await says('mail__send')).toBe('ask');
   });
 
-  it('by principal, group and scope of the login, and nothing that a client says', async () => {
+  it('rules decide by principal, group and scope of the login, and by nothing that a client says', async () => {
     const { says } = gateway([
       { principal: 'key:bob', effect: 'deny' },
       { group: 'staff', scope: 'crm:write', effect: 'allow' },
@@ -187,7 +187,7 @@ describe('rules: which one decides', () => {
     await expect(bad.ready).rejects.toThrow('rules[0].annotation: is a claim of the server');
   });
 
-  it('by arguments; an expression that fails denies', async () => {
+  it('rules decide by arguments; an expression that fails denies', async () => {
     const { says, listed } = gateway([
       { tool: 'send', when: 'args.to.endsWith("@example.com")', effect: 'allow' },
       { tool: 'send', effect: 'ask' },
@@ -340,7 +340,7 @@ describe('rules: completion', () => {
     },
   );
 
-  it('of one part of a path counts the other parts', async () => {
+  it('completion of one part of a path counts the other parts', async () => {
     const { call } = gateway([{ resource: 'file:///etc/*', effect: 'hide' }], undefined, ['passwd', 'hosts']);
     const ref = { type: 'ref/resource', uri: 'file:///{folder}/{name}' };
     const of = (folder: string) => call(complete(ref, { name: 'name', value: '' }, { arguments: { folder } }));
@@ -348,7 +348,7 @@ describe('rules: completion', () => {
     expect(await of('data')).toMatchObject({ completion: { values: ['passwd', 'hosts'], total: 9 } });
   });
 
-  it('of a prompt suggests no value that the rules forbid', async () => {
+  it('completion of a prompt suggests no value that the rules forbid', async () => {
     const rules: RuleOptions[] = [{ prompt: 'brief', when: 'args.about.startsWith("etc")', effect: 'deny' }];
     const { call } = gateway(rules, undefined, values);
     const answer = await call(complete({ type: 'ref/prompt', name: 'crm__brief' }, { name: 'about', value: 'e' }));
@@ -403,7 +403,7 @@ describe('rules: what was read before', () => {
 });
 
 describe('rules: lists', () => {
-  it('of one caller are kept for no other', async () => {
+  it('the lists of one caller are kept for no other', async () => {
     const { call } = gateway([{ principal: 'key:bob', effect: 'deny' }]);
     expect(await call(new Call('tools/list'))).toMatchObject({ cacheScope: 'private' });
   });

@@ -62,7 +62,7 @@ describe('an expression', () => {
     expect(outcome('true || args.a == 1.0', { a: 1 }, budget)).toBe('out of steps');
   });
 
-  it('that hides an end behind a logic operator has no answer, either', () => {
+  it('an expression that hides an end behind a logic operator has no answer, either', () => {
     const args = { l: times(50, 1), s: long };
     expect(outcome('args.l.exists(x, args.s.contains("b")) || true', args)).toBe('out of steps');
     expect(outcome('!args.l.exists(x, args.s.contains("b"))', args)).toBe('out of steps');

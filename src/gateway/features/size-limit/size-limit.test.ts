@@ -58,7 +58,7 @@ describe('sizeLimit', () => {
     );
   });
 
-  it('does not cut a result with structured content, whose schema has to hold', async () => {
+  it('the size limit does not cut a result with structured content, whose schema has to hold', async () => {
     const result = { ...texts('x'.repeat(2000)), structuredContent: { a: 1 } };
     expect(await limited(result, { maxBytes: 500, over: 'truncate' })).toMatchObject({ isError: true });
   });

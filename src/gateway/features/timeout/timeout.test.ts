@@ -35,7 +35,7 @@ describe('timeout', () => {
     expect(inner!.signal.aborted).toBe(true);
   });
 
-  it('does not wait for a server that will not stop', async () => {
+  it('a timeout does not wait for a server that will not stop', async () => {
     const clock = new FakeClock();
     const answer = chainOf([timeout({ ms: 1000, clock })], () => new Promise(() => {}))('tools/list');
     const failed = expect(answer).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });

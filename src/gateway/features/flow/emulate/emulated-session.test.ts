@@ -105,7 +105,7 @@ function toListener(signal: AbortSignal): WeakRef<object> {
 }
 
 describe('a withdrawn question', () => {
-  it('can no longer be answered, and its client is notified', async () => {
+  it('a withdrawn question can no longer be answered, and its client is notified', async () => {
     const { call, clock, told } = setUp();
     const controller = new AbortController();
     const asked = expect(call.ask(question, controller.signal)).rejects.toMatchObject({ code: 'CANCELLED' });

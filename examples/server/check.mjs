@@ -22,6 +22,9 @@ for (const revision of ['2025-11-25', '2026-07-28']) {
   console.log(`${revision}: asked "${asked[0]}", quoted ${structuredContent.price}`);
 }
 
-const silent = await connect(program); // cannot be asked, and the server says so
-await assert.rejects(silent.callTool('quote', { city: 'Oslo', nights: 1 }), { code: -32021 });
+const silent = await connect(program); // cannot be asked, so its model passes the question on
+const { content } = await silent.callTool('quote', { city: 'Oslo', nights: 1 });
+const [, handle] = /"handle":"([^"]+)"/.exec(content[0].text);
+const answered = await silent.callTool('parley_answer', { handle, answer: { breakfast: false } });
+assert.deepEqual(answered.structuredContent, { city: 'Oslo', price: 80 });
 await silent.close();

@@ -40,7 +40,7 @@ export async function startAsking(
   const command = { command: process.execPath, args: [PROGRAM, sdk, transport, director.url] };
   const http = transport === 'http' ? await startHttp(command) : undefined;
   const gateway = createGateway({
-    servers: { asks: { server: http?.url ?? command, era: 'handshake', ...settings } },
+    servers: { asks: Object.assign({ server: http?.url ?? command, era: 'handshake' as const }, settings) },
     ask: { channels: ['relay'] },
     log: createLog({ level: 'silent' }),
     startMs: 60_000,

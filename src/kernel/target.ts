@@ -256,6 +256,8 @@ export interface SuspendedCall {
   state: string | undefined;
   /** How long the answers may take. Default: as long as other calls wait for theirs. */
   lastsMs?: number | undefined;
+  /** The state may mean nothing to another process of the server: of gateways that serve as one, this one repeats the call. */
+  isOfProcess?: boolean | undefined;
 }
 
 const KEY = 'mcp-parley/suspended';

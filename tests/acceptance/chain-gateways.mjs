@@ -39,14 +39,19 @@ function failOnPrompts(exchange, next) {
   return next();
 }
 
-const chain = (step) => () =>
+/** `more`: further options, of a gateway that is one of several. */
+const chain = (step) => (more) =>
   createGateway({
     name: 'mcp-chain-server',
     version: '1.0.0',
     servers: { external },
     steps: [denyEtc, step],
+    ...more,
   });
 
-export const createChain = chain(passUnchanged);
-export const createChainWithMiddleware = chain(acme);
-export const createFaultyChain = chain(failOnPrompts);
+/** By the names of their fixtures. */
+export const CHAINS = {
+  chain: chain(passUnchanged),
+  'chain-mw': chain(acme),
+  'chain-faulty': chain(failOnPrompts),
+};

@@ -5,7 +5,7 @@ import { createGateway } from 'mcp-parley';
 
 export const FIXTURE = fileURLToPath(new URL('fixture.mjs', import.meta.url));
 
-/** `address`: a URL, or a command. */
-export function createConformanceGateway(address, revision) {
-  return createGateway({ servers: { fixture: { server: address, ...(revision && { revision }) } } });
+/** `address`: a URL, or a command; `more`: further options of the gateway. */
+export function createConformanceGateway(address, revision, more) {
+  return createGateway({ servers: { fixture: { server: address, ...(revision && { revision }) } }, ...more });
 }

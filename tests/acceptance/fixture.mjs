@@ -1,6 +1,6 @@
 // Serves a fixture of the acceptance kit: `node tests/acceptance/fixture.mjs <fixture> --stdio | --port N | --connect
 // URL`. Written with the public API only, as a user would.
-import { createChain, createChainWithMiddleware, createFaultyChain } from './chain-gateways.mjs';
+import { CHAINS } from './chain-gateways.mjs';
 import { CLIENTS } from './clients.mjs';
 import { createConformanceServer } from './conformance-server.mjs';
 import { createDemoServer } from './demo-server.mjs';
@@ -12,9 +12,7 @@ const SERVERS = {
   'flow-stateless': () => createDemoServer({ tokens: 'signed', keys: ['a fixed key of the fixture'] }),
   empty: createEmptyServer,
   paged: createPagedServer,
-  chain: createChain,
-  'chain-mw': createChainWithMiddleware,
-  'chain-faulty': createFaultyChain,
+  ...CHAINS,
   conformance: () => createConformanceServer(),
   'conformance-flows': () => createConformanceServer({ flows: true }),
 };

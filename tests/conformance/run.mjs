@@ -5,11 +5,12 @@
 // eras, and a gateway that chooses. Three tables, one closing line.
 //
 //   npm run test:conformance -- [--server] [--client] [--gateway] [--through] [--sdk] [--write] [--scenario NAME] [--revision R]
-//     [--upstream stdio|http] [--towards R] [--sut "command {port}"] [--json FILE]
+//     [--upstream stdio|http] [--towards R] [--sut "command {port}"] [--json FILE] [--replicas N]
 //
 // Non-zero when a scenario failed that expected-failures-<revision>.yaml does not list, when one came out otherwise through the
 // gateway than directly and expected-differences.mjs does not say why, when an entry of either is stale, or when the table in
 // docs/evidence/conformance.md is not what came out; --write renews it. With a selection the page is neither compared nor written.
+// --replicas: each gateway is so many that serve as one, behind a proxy that sends each request to the next of them.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EXPECTED_DIFFERENCES } from './expected-differences.mjs';
@@ -51,7 +52,10 @@ async function main(options) {
   const through = options.has('through') ? await compareOwn(serverPlans, server, options) : { isGood: true };
   const sdk = options.has('sdk') ? await compareSdk(options) : { isGood: true };
 
-  if (options.json) writeFileSync(options.json, `${JSON.stringify({ totals: totalsOf(rows), rows }, null, 2)}\n`);
+  if (options.json) {
+    const compared = [through, sdk].flatMap(({ cells = [] }) => cells);
+    writeFileSync(options.json, `${JSON.stringify({ totals: totalsOf(rows), rows, through: compared }, null, 2)}\n`);
+  }
   printClosingLine(direct, through, sdk);
   const isDone = rows.length > 0 || sdk.passed > 0;
   return isDone && direct.unexpected === 0 && through.isGood && sdk.isGood ? 0 : 1;
@@ -84,6 +88,7 @@ async function compareSdk(options) {
   const sum = (what) => (report[what] ?? 0) + (through[what] ?? 0);
   return {
     isGood: report.unexpected === 0 && through.isGood,
+    cells: through.cells,
     passed: sum('passed'),
     failed: sum('failed'),
     skipped: sum('skipped'),
@@ -92,7 +97,7 @@ async function compareSdk(options) {
 
 async function compare({ name, ...what }, options) {
   const { plans, direct } = what;
-  const runs = await runThrough(what);
+  const runs = await runThrough({ ...what, replicas: options.replicas });
   const planned = plans.flatMap(({ revision, scenarios }) =>
     scenarios.map((scenario) => `${revision} ${scenario.name}`),
   );
@@ -112,7 +117,12 @@ async function compare({ name, ...what }, options) {
       return [revision, runs.map((_, index) => scoreOf(own.map(({ cells }) => cells[index].through)))];
     }),
   );
-  return { ...totals, scores, isGood: isCurrent && totals.failed === 0 && totals.stale.length === 0 };
+  const cells = rows.flatMap(({ scenario, revision, cells: own }) =>
+    own.map(({ upstream, server, through, result }) => {
+      return { name, scenario, revision, upstream, server, result, found: through?.found };
+    }),
+  );
+  return { ...totals, scores, cells, isGood: isCurrent && totals.failed === 0 && totals.stale.length === 0 };
 }
 
 function printClosingLine(...all) {

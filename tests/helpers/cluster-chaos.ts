@@ -3,10 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { EffectsServer, TestCluster } from './cluster.ts';
 import { send } from './http-wire.ts';
 import type { Answer, Json } from './http-wire.ts';
+import { FlowTurns } from './flow-turns.ts';
 import { callModern, elicits, modern, openSession } from './mcp-http.ts';
 import type { HttpSession } from './mcp-http.ts';
 
-type Kind = 'plain' | 'session' | 'question';
+type Kind = 'plain' | 'session' | 'question' | 'turn';
 
 interface MadeCall {
   readonly id: string;
@@ -24,6 +25,11 @@ export interface ChaosReport {
   readonly failed: Record<string, number>;
   readonly slowestMs: number;
   readonly newSessions: number;
+  /** By kind of call: how many there were. */
+  readonly kinds: Record<string, number>;
+  /** Answers to flows that were acknowledged; each of them was found again at the end. */
+  readonly acknowledged: number;
+  readonly retried: number;
   /** What must not be: empty if all is well. */
   readonly breaches: string[];
 }
@@ -35,6 +41,7 @@ export class Chaos {
   readonly #cluster: TestCluster;
   readonly #effects: EffectsServer;
   readonly #made: MadeCall[] = [];
+  readonly #turns: FlowTurns[] = [];
   #kills = 0;
   #newSessions = 0;
 
@@ -51,7 +58,8 @@ export class Chaos {
     await Promise.all(Array.from({ length: clients }, (_, client) => this.#client(client, share)));
     over.abort();
     await killing;
-    return this.#report();
+    const lost = await Promise.all(this.#turns.map((turns) => turns.finish()));
+    return this.#report(lost.flat());
   }
 
   async #kill(everyMs: number, over: AbortSignal): Promise<void> {
@@ -61,24 +69,35 @@ export class Chaos {
       const at = Math.floor(Math.random() * this.#cluster.replicas.length);
       await this.#cluster.replicas[at]!.parley.stop('SIGKILL');
       this.#kills++;
-      await this.#cluster.restart(at);
+      await this.#restart(at);
     }
   }
 
-  /** 65 % of its calls are plain, 25 % in a session, 10 % ask. */
+  /** As an orchestrator does: one that cannot reach Redis on a busy machine ends, and is started again. */
+  async #restart(at: number): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const failure = await this.#cluster.restart(at).catch((error: unknown) => error);
+      if (failure === undefined) return;
+      if (tries === 5) throw failure;
+    }
+  }
+
+  /** 60 % of its calls are plain, 20 % in a session, 10 % ask, and 10 % are turns of flows. */
   async #client(client: number, count: number): Promise<void> {
     const mark = `mark-${client}`;
     let session: HttpSession | undefined;
+    const turns = new FlowTurns(this.#cluster.url, mark);
+    this.#turns.push(turns);
     for (let n = 0; n < count; n++) {
       const dice = Math.random();
-      const kind: Kind = dice < 0.65 ? 'plain' : dice < 0.9 ? 'session' : 'question';
-      const tool = kind === 'question' ? 'ask' : TOOLS[n % TOOLS.length]!;
+      const kind: Kind = dice < 0.6 ? 'plain' : dice < 0.8 ? 'session' : dice < 0.9 ? 'question' : 'turn';
+      const tool = kind === 'question' ? 'ask' : kind === 'turn' ? 'deal' : TOOLS[n % TOOLS.length]!;
       const call: MadeCall = { id: `${client}-${n}`, kind, tool, mark, outcomes: [] };
       this.#made.push(call);
-      const mayRetry = tool === 'look';
+      const mayRetry = tool === 'look' || kind === 'turn';
       for (let tries = 0; tries < (mayRetry ? 2 : 1); tries++) {
         if (kind === 'session') session ??= await this.#open();
-        const failure = await this.#try(call, session);
+        const failure = await this.#try(call, session, turns);
         if (failure?.startsWith('404')) session = undefined;
         if (failure === undefined) break;
       }
@@ -97,12 +116,12 @@ export class Chaos {
   }
 
   /** How it failed; undefined if it was answered. */
-  async #try(call: MadeCall, session: HttpSession | undefined): Promise<string | undefined> {
+  async #try(call: MadeCall, session: HttpSession | undefined, turns: FlowTurns): Promise<string | undefined> {
     const begun = performance.now();
     const ended = (outcome: { text?: string | undefined; failure?: string }): void =>
       void call.outcomes.push({ ...outcome, ms: performance.now() - begun });
     try {
-      const { status, answer } = await this.#send(call, session);
+      const { status, answer } = await (call.kind === 'turn' ? turns.take(call.id) : this.#send(call, session));
       const text = answer?.result?.content?.[0]?.text;
       const isError = answer?.result?.isError === true;
       const failure = answer?.error
@@ -143,10 +162,15 @@ export class Chaos {
     return { status, answer: json };
   }
 
-  #report(): ChaosReport {
+  /** `lost`: what the flows say. */
+  #report(lost: string[]): ChaosReport {
     const effects = this.#effects.effects();
     const failed: Record<string, number> = {};
-    const breaches: string[] = [];
+    const kinds: Record<string, number> = {};
+    const breaches: string[] = [...lost];
+    for (const { deals } of this.#turns)
+      for (const id of deals)
+        if ((effects.get(id) ?? 0) !== 1) breaches.push(`the flow ${id} acted ${effects.get(id)} times`);
     let answered = 0;
     let slowestMs = 0;
     for (const call of this.#made) {
@@ -158,6 +182,7 @@ export class Chaos {
         if (text !== undefined && !text.includes(`${call.id} ${call.mark}`)) breaches.push(`${call.id} got ${text}`);
       }
       if (last.text !== undefined) answered++;
+      kinds[call.kind] = (kinds[call.kind] ?? 0) + 1;
       breaches.push(...breachesOf(call, effects.get(call.id) ?? 0));
     }
     const rounded = Math.round(slowestMs);
@@ -168,14 +193,23 @@ export class Chaos {
       failed,
       slowestMs: rounded,
       newSessions: this.#newSessions,
+      kinds,
+      acknowledged: this.#turns.reduce((sum, { acknowledged }) => sum + acknowledged, 0),
+      retried: this.#made.filter(({ outcomes }) => outcomes.length > 1).length,
       breaches,
     };
   }
 }
 
-function breachesOf({ id, tool, outcomes }: MadeCall, effects: number): string[] {
+function breachesOf({ id, kind, tool, outcomes }: MadeCall, effects: number): string[] {
   const isAnswered = outcomes.some(({ text }) => text !== undefined);
   const breaches: string[] = [];
+  if (outcomes.length === 0) breaches.push(`${id} has no outcome`);
+  if (kind === 'turn') return breaches; // what it did is asked of the flow
+  if (tool === 'look' && !isAnswered) {
+    const how = outcomes.map(({ failure, ms }) => `${failure} after ${Math.round(ms)} ms`).join(', then ');
+    breaches.push(`${id} only reads, and was not answered in two tries (${kind}): ${how}`);
+  }
   if (outcomes.filter(({ text }) => text !== undefined).length > 1) breaches.push(`${id} was answered twice`);
   if (['pay', 'ask'].includes(tool) && effects > 1) breaches.push(`${id} (${tool}) acted ${effects} times`);
   if (isAnswered && effects === 0) breaches.push(`${id} (${tool}) was answered without acting`);

@@ -3,12 +3,10 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync } from 'node:fs';
-import { createServer, request as startRequest } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { RoundRobin } from '../replicas/round-robin.mjs';
 import { ROOT } from './files.ts';
 import { Home } from './parley.ts';
 import type { Parley } from './parley.ts';
@@ -33,6 +31,8 @@ interface ClusterOptions {
   config?: object | ((n: number) => object);
   /** Environment variables of the n-th one. */
   env?: (n: number) => Record<string, string>;
+  /** The program of the n-th one, if it is of another build. */
+  main?: (n: number) => string | undefined;
   /** Callers log in, as the configuration says. */
   hasLogin?: boolean;
 }
@@ -44,8 +44,7 @@ export class TestCluster implements AsyncDisposable {
   url = '';
   readonly #options: ClusterOptions;
   readonly #homes: Home[] = [];
-  #next = 0;
-  readonly #proxy = createServer((request, response) => this.#pass(request, response, this.replicas.length));
+  readonly #proxy = new RoundRobin(() => this.replicas.map(({ url }) => url));
 
   private constructor(options: ClusterOptions) {
     this.#options = options;
@@ -53,9 +52,7 @@ export class TestCluster implements AsyncDisposable {
 
   static async start(options: ClusterOptions): Promise<TestCluster> {
     const cluster = new TestCluster(options);
-    cluster.#proxy.listen(0, '127.0.0.1');
-    await once(cluster.#proxy, 'listening');
-    cluster.url = `http://127.0.0.1:${(cluster.#proxy.address() as AddressInfo).port}/mcp`;
+    cluster.url = `${await cluster.#proxy.listen()}/mcp`;
     const started = Array.from({ length: options.replicas ?? 3 }, (_, n) => cluster.#start(n));
     cluster.replicas.push(...(await Promise.all(started)));
     return cluster;
@@ -63,11 +60,16 @@ export class TestCluster implements AsyncDisposable {
 
   /** The next request goes to this one. */
   turnTo(at: number): void {
-    this.#next = at;
+    this.#proxy.turnTo(at);
   }
 
   async kill(at: number): Promise<void> {
     await this.replicas[at]!.parley.stop('SIGKILL');
+  }
+
+  /** From now on, none that is ending gets a new request. */
+  watchHealth(): void {
+    this.#proxy.watch();
   }
 
   /** A new process takes the place of one that has ended. */
@@ -79,7 +81,7 @@ export class TestCluster implements AsyncDisposable {
     const home = new Home();
     this.#homes.push(home);
     const port = await freePort();
-    const { redis, servers, config, env, hasLogin } = this.#options;
+    const { redis, servers, config, env, hasLogin, main } = this.#options;
     const internal = `http://127.0.0.1:${port}`;
     home.write('parley.config.json', {
       mcpServers: servers,
@@ -91,38 +93,11 @@ export class TestCluster implements AsyncDisposable {
       cluster: { listen: port, host: '127.0.0.1', advertise: internal },
       ...(typeof config === 'function' ? (config as (n: number) => object)(at) : config),
     });
-    const parley = home.start(hasLogin ? ['serve'] : ['serve', '--open'], env?.(at));
+    const parley = home.start(hasLogin ? ['serve'] : ['serve', '--open'], env?.(at), main?.(at));
     return { parley, home, url: await parley.url(), internal };
   }
 
-  /** As load balancers do, it tries the next one if a connection is refused, and never after that. */
-  #pass(request: IncomingMessage, response: ServerResponse, tries: number): void {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => this.#send(request, response, { body: Buffer.concat(chunks), tries }));
-    request.on('error', () => {});
-  }
-
-  #send(request: IncomingMessage, response: ServerResponse, { body, tries }: { body: Buffer; tries: number }): void {
-    const { url } = this.replicas[this.#next++ % this.replicas.length]!;
-    const { method, headers } = request;
-    const sent = startRequest(new URL(request.url!, url), { method, headers, agent: false });
-    sent.on('response', (answer) => {
-      response.writeHead(answer.statusCode!, answer.headers);
-      response.flushHeaders();
-      answer.pipe(response);
-      answer.on('error', () => response.destroy());
-    });
-    sent.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNREFUSED' && tries > 1) this.#send(request, response, { body, tries: tries - 1 });
-      else response.destroy();
-    });
-    response.on('close', () => sent.destroy());
-    sent.end(body);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#proxy.closeAllConnections();
     this.#proxy.close();
     await Promise.all(this.replicas.map(({ parley }) => parley[Symbol.asyncDispose]()));
     for (const home of this.#homes) home[Symbol.dispose]();
@@ -141,9 +116,10 @@ export class EffectsServer implements AsyncDisposable {
     this.url = `http://127.0.0.1:${port}/mcp`;
   }
 
-  static async start(): Promise<EffectsServer> {
+  /** `flows`: the URL of the Redis for its flow. */
+  static async start({ flows }: { flows?: string } = {}): Promise<EffectsServer> {
     const folder = mkdtempSync(join(tmpdir(), 'parley-effects-'));
-    const env = { ...process.env, EFFECTS: join(folder, 'effects') };
+    const env = { ...process.env, EFFECTS: join(folder, 'effects'), ...(flows && { FLOWS: flows }) };
     const script = join(ROOT, 'tests', 'fixtures', 'servers', 'effects.mjs');
     const child = spawn(process.execPath, [script], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
     const [port] = (await within('the port', once(createInterface({ input: child.stdout }), 'line'))) as [string];

@@ -40,8 +40,9 @@ export class Home implements Disposable {
     return path;
   }
 
-  start(args: string[], env: Record<string, string> = {}): Parley {
-    return new Parley(args, { cwd: this.#cwd, env: { ...this.#env, ...env } });
+  /** `main`: of another build. */
+  start(args: string[], env: Record<string, string> = {}, main: string = MAIN): Parley {
+    return new Parley(args, { cwd: this.#cwd, env: { ...this.#env, ...env } }, main);
   }
 
   /** The command line for starting it as a server. */
@@ -111,8 +112,8 @@ export class Parley implements AsyncDisposable {
   /** Fulfilled when it has ended and all its output has arrived. */
   readonly #closed: Promise<unknown>;
 
-  constructor(args: string[], options: { cwd: string; env: Record<string, string> }) {
-    this.child = spawn(process.execPath, [MAIN, ...args], { ...options, stdio: 'pipe' });
+  constructor(args: string[], options: { cwd: string; env: Record<string, string> }, main: string = MAIN) {
+    this.child = spawn(process.execPath, [main, ...args], { ...options, stdio: 'pipe' });
     this.#closed = once(this.child, 'close');
     this.child.stdin!.on('error', () => {}); // the process may end before it has read everything
     this.child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));

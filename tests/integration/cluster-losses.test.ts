@@ -3,8 +3,9 @@ import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } fr
 import { EffectsServer, TestCluster } from '../helpers/cluster.ts';
 import { send } from '../helpers/http-wire.ts';
 import type { Reply } from '../helpers/http-wire.ts';
-import { openSession, rpc } from '../helpers/mcp-http.ts';
+import { elicits, modern, openSession, rpc } from '../helpers/mcp-http.ts';
 import type { HttpSession } from '../helpers/mcp-http.ts';
+import { DEMO_FIXTURE } from '../helpers/parley.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
 import { until } from '../helpers/until.ts';
@@ -16,7 +17,10 @@ beforeAll(async () => {
   [redis, effects] = await Promise.all([startRedis(), EffectsServer.start()]);
 });
 beforeEach(async () => {
-  cluster = await TestCluster.start({ redis: redis.url, servers: { effects: { url: effects.url } } });
+  const [command, ...args] = DEMO_FIXTURE;
+  // A question to a client without a session waits in the gateway, with the call.
+  const handshake = { command, args, revision: '2025-11-25' };
+  cluster = await TestCluster.start({ redis: redis.url, servers: { effects: { url: effects.url }, handshake } });
 });
 afterEach(() => cluster[Symbol.asyncDispose]());
 afterAll(async () => {
@@ -98,6 +102,27 @@ test('a gateway that was paused owns nothing when it wakes', async () => {
 
   expect((await session.delete()).status).toBe(204);
   for (const { url } of cluster.replicas) expect((await direct(url)).status).toBe(404);
+});
+
+test('a question of a gateway that is stopping is answered at another one', async () => {
+  const params = { name: 'probe_elicit', arguments: {} };
+  const [first, second] = cluster.replicas;
+  const asked = await send(first!.url, modern('tools/call', params, elicits));
+  const { inputRequests, requestState } = asked.json.result as unknown as {
+    inputRequests: Record<string, unknown>;
+    requestState: string;
+  };
+  first!.parley.child.kill('SIGTERM');
+  await until('the second gateway to know that the first is stopping', async () => {
+    const { stdout } = await second!.home.run(['status', '--json']);
+    const { nodes } = JSON.parse(stdout) as { nodes: { url: string; isDraining: boolean }[] };
+    return nodes.some(({ url, isDraining }) => url === first!.internal && isDraining);
+  });
+  const accepted = { action: 'accept', content: { name: 'Fay' } };
+  const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, accepted]));
+  const retry = modern('tools/call', { ...params, requestState, inputResponses }, elicits);
+  expect(textOf(await send(second!.url, retry))).toBe('Hello, Fay');
+  expect(await first!.parley.ended()).toBe(0);
 });
 
 test('a client with a session gets no error from a rolling restart', async () => {

@@ -6,15 +6,19 @@ import { callModern, elicits, modern, openSession, rpc } from '../helpers/mcp-ht
 import { systemClock } from '../../src/kernel/base/clock.ts';
 import { createSealer } from '../../src/kernel/crypto/seal.ts';
 import { HopGrants } from '../../src/gateway/features/cluster/hop-grants.ts';
+import { DEMO_FIXTURE } from '../helpers/parley.ts';
 import { startRedis } from '../helpers/redis-server.ts';
 import type { RedisServer } from '../helpers/redis-server.ts';
 
+const [command, ...args] = DEMO_FIXTURE;
+/** Each gateway has a process of its own of it. */
+const demo = { command, args };
 let redis: RedisServer;
 let effects: EffectsServer;
 let cluster: TestCluster;
 beforeAll(async () => {
   [redis, effects] = await Promise.all([startRedis(), EffectsServer.start()]);
-  cluster = await TestCluster.start({ redis: redis.url, servers: { effects: { url: effects.url } } });
+  cluster = await TestCluster.start({ redis: redis.url, servers: { effects: { url: effects.url }, demo } });
 });
 afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]();
@@ -73,6 +77,21 @@ describe('a client of three gateways', () => {
     }
   });
 
+  test('without a session is asked by the process of one gateway, and answers at another gateway', async () => {
+    for (let n = 0; n < 3; n++) {
+      const params = { name: 'probe_elicit', arguments: {} };
+      const first = await send(cluster.url, modern('tools/call', params, elicits));
+      const { inputRequests, requestState } = first.json.result as unknown as {
+        inputRequests: Record<string, unknown>;
+        requestState: string;
+      };
+      const accepted = { action: 'accept', content: { name: 'Eve' } };
+      const inputResponses = Object.fromEntries(Object.keys(inputRequests).map((key) => [key, accepted]));
+      const retry = modern('tools/call', { ...params, requestState, inputResponses }, elicits);
+      expect(textOf(await send(cluster.url, retry))).toBe('Hello, Eve');
+    }
+  });
+
   test('opens HTTP+SSE at one gateway and posts to the others', async () => {
     const stream = await openStream(cluster.url.replace(/mcp$/, 'sse'), { method: 'GET' });
     await stream.until('the endpoint', ({ events }) => events.some(({ event }) => event === 'endpoint'));
@@ -87,6 +106,21 @@ describe('a client of three gateways', () => {
       result: { content: [{ text: 'look sse none' }] },
     });
     stream.close();
+  });
+
+  test('opens HTTP+SSE at a gateway that has just started, and posts to the others at once', async () => {
+    for (let n = 0; n < 3; n++) {
+      await cluster.kill(0);
+      await cluster.restart(0);
+      const stream = await openStream(cluster.replicas[0]!.url.replace(/mcp$/, 'sse'), { method: 'GET' });
+      await stream.until('the endpoint', ({ events }) => events.some(({ event }) => event === 'endpoint'));
+      const path = stream.events.find(({ event }) => event === 'endpoint')!.data!;
+      for (const { url } of cluster.replicas) {
+        const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+        expect((await send(new URL(path, url).href, { body: notification })).status).toBe(202);
+      }
+      stream.close();
+    }
   });
 
   test('follows a page link at another gateway than the one that holds the question', async () => {

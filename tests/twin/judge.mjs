@@ -50,7 +50,7 @@ export async function judge({ conversation, cell }, { build, before, references,
 }
 
 /** What a client of this cell, and what its server, would see without a gateway. */
-async function directly({ conversation, cell }, references) {
+export async function directly({ conversation, cell }, references) {
   const words = commonWords(cell);
   return {
     clients: (await references.of(conversation, { ...cell.client, words })).clients,
@@ -64,7 +64,7 @@ function commonWords({ client, server }) {
   return server.revision === DRAFT || client.revision < server.revision ? client.revision : server.revision;
 }
 
-async function judgeBuild(build, { conversation, cell, direct, deadlineMs }) {
+export async function judgeBuild(build, { conversation, cell, direct, deadlineMs }) {
   const { tape, broke, log, notes } = await playThrough(conversation, { ...cell, build, deadlineMs });
   const differences = direct ? differencesOf(direct, tape) : [];
   const judged = differences.map((difference) => ({ ...difference, entry: reasonFor(difference, conversation, cell) }));
@@ -96,7 +96,7 @@ function reasonFor({ at }, conversation, cell) {
 }
 
 /** Where both builds differ from a direct conversation for a listed reason, they differ in the same way. */
-function changes(now, then) {
+export function changes(now, then) {
   if (then.faults.length > 0) return [];
   const earlier = new Map(then.excused.map((one) => [one.at, one]));
   return now.excused

@@ -1,5 +1,6 @@
 // Plays one conversation: directly with a server, or through a gateway of a build.
 import { Gateway } from './gateway.mjs';
+import { ReplicatedGateway } from './replicated-gateway.mjs';
 import { RawClient } from './peers/raw-client.mjs';
 import { SdkClient } from './peers/sdk-client.mjs';
 import { RawServer } from './peers/raw-server.mjs';
@@ -29,7 +30,8 @@ export async function playThrough(conversation, { client, server: other, build, 
   const server = new RawServer(tape, { revision: other.revision, hasTasks: conversation.hasTasks });
   const listener = await listen(server, other.transport);
   const made = (await conversation.gateway?.({ server, listener, transport: other.transport })) ?? {};
-  const gateway = new Gateway(build.dist, { address: listener.address, ...made });
+  const how = { address: listener.address, ...made };
+  const gateway = build.replicas ? new ReplicatedGateway(build, how) : new Gateway(build.dist, how);
   const wayOf = () => gateway.wayOf(client.transport);
   try {
     const played = await perform(conversation, {

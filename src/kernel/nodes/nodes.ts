@@ -13,12 +13,12 @@ export interface ForwardedVisit extends Hop {
 }
 
 /**
- * `answered`: all of the answer was passed on, or nobody waits for it. `unsent`: the node cannot have begun. `elsewhere`: it has not what the id
+ * `answered`: all of the answer was passed on, or nobody waits for it. `unsent`: the node cannot have begun; `isRefused`: nobody listens at its port. `elsewhere`: it has not what the id
  * names; `owner` does. `broken`: the node may have begun, and nothing was passed on. `cut`: a part of a stream of
  * events was, and the response is still open.
  */
 export type ForwardOutcome =
-  | { readonly kind: 'answered' | 'unsent' | 'broken' | 'cut' }
+  | { readonly kind: 'answered' | 'unsent' | 'broken' | 'cut'; readonly isRefused?: boolean }
   | { readonly kind: 'elsewhere'; readonly owner: string };
 
 export interface Nodes {
@@ -26,7 +26,7 @@ export interface Nodes {
   readonly self: string;
   /** What ids that are made here end in. */
   readonly mark: string;
-  /** The other node whose mark the id has, if it is there and takes requests. */
+  /** The other node whose mark the id has, if it is there. */
   ownerOf(id: unknown): string | undefined;
   /** Whether another node is there, as far as can be known at the moment. */
   isAlive(node: string): Promise<boolean>;

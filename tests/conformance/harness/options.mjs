@@ -22,11 +22,12 @@ export function readOptions() {
       towards: { type: 'string' },
       sut: { type: 'string' },
       json: { type: 'string' },
+      replicas: { type: 'string' },
     },
   });
-  const { scenario, revision, upstream, towards, sut, json } = values;
+  const { scenario, revision, upstream, towards, sut, json, replicas } = values;
   const named = LEGS.filter((leg) => values[leg]);
-  const isPart = [scenario, revision, upstream, towards, sut].some((value) => value !== undefined);
+  const isPart = [scenario, revision, upstream, towards, sut, replicas].some((value) => value !== undefined);
   if (values.write && isPart) throw new Error('--write: the page is written from a whole run, without a selection');
   const paths = { json: json && resolve(json) };
   process.chdir(ROOT);
@@ -34,6 +35,7 @@ export function readOptions() {
     scenario,
     sut,
     isPart,
+    replicas,
     ...paths,
     write: values.write === true,
     has: (leg) =>

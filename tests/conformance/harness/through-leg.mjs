@@ -15,8 +15,8 @@ const LOOKS = 2;
 /** More differences than a busy machine causes mean that something is broken, so do not repeat them. */
 const MAX_LOOKED_AT = 10;
 
-/** `fixture`: the server behind the gateways, `beside`: the command that starts it alone. */
-export async function runThrough({ plans, direct, gateways, fixture, beside }) {
+/** `fixture`: the server behind the gateways, `beside`: the command that starts it alone; `replicas`: how many serve as each gateway, if not one alone. */
+export async function runThrough({ plans, direct, gateways, fixture, beside, replicas }) {
   const folder = join(RESULTS, 'through', fixture);
   const suts = [];
   const start = async (name, command) => {
@@ -25,7 +25,7 @@ export async function runThrough({ plans, direct, gateways, fixture, beside }) {
     return sut;
   };
   try {
-    const jobs = gateways.map((gateway) => () => runGateway({ ...gateway, fixture }, plans, start));
+    const jobs = gateways.map((gateway) => () => runGateway({ ...gateway, fixture, replicas }, plans, start));
     const runs = await inLanes(LANES, jobs);
     await lookAgain(runs, { plans, direct, start, command: beside });
     return runs;
@@ -35,10 +35,11 @@ export async function runThrough({ plans, direct, gateways, fixture, beside }) {
 }
 
 /** It is kept running, with all that it has started, for a second look. */
-async function runGateway({ upstream, server, fixture }, plans, start) {
+async function runGateway({ upstream, server, fixture, replicas }, plans, start) {
   process.stderr.write(`conformance: through a gateway, ${server} over ${upstream} behind it\n`);
   const which = fixture === 'sdk' ? '--fixture sdk' : `--revision ${server}`;
-  const command = `node tests/conformance/gateway-sut.mjs --port {port} --upstream ${upstream} ${which}`;
+  const times = replicas === undefined ? '' : ` --replicas ${replicas}`;
+  const command = `node tests/conformance/gateway-sut.mjs --port {port} --upstream ${upstream} ${which}${times}`;
   const sut = await start(`${upstream}-${server}`.replaceAll(' ', '-'), command);
   return { upstream, server, sut, rows: await runPlans(plans, sut.url, sut.folder) };
 }

@@ -24,7 +24,7 @@ import { version } from '../../../kernel/version.ts';
 import { checkCluster } from './cluster-options.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 import type { Forwarder } from './forward-request.ts';
-import { HOP_HEADER, HopGrants } from './hop-grants.ts';
+import { HOP_HEADER, HopGrants, toNodePrincipal } from './hop-grants.ts';
 import type { InternalPort } from './internal-port.ts';
 import type { NodeFacts } from './node-facts.ts';
 import { ListedNodes, NodeRegistrations } from './node-registrations.ts';
@@ -37,6 +37,9 @@ interface ClusterParts {
   log: Log;
   limits: Pick<Limits, 'maxConnections'>;
 }
+
+/** The state does not answer: then nobody knows who has ended. */
+function ignore(): void {}
 
 /** Until all others have seen that a node drains. */
 const SETTLE_MS = 3000;
@@ -85,8 +88,7 @@ class Cluster implements JoinedNodes {
   ownerOf(id: unknown): string | undefined {
     const node = markedNode(id);
     if (node === undefined || node === this.self) return undefined;
-    const found = this.#directory?.find(node);
-    return found && !found.isDraining ? node : undefined;
+    return this.#directory?.find(node) && node; // one that drains, too: its questions and calls end there
   }
 
   async isAlive(node: string): Promise<boolean> {
@@ -104,6 +106,7 @@ class Cluster implements JoinedNodes {
   async forward(node: string, visit: ForwardedVisit): Promise<ForwardOutcome> {
     const outcome = await this.#forward(node, visit);
     this.#outcomes.set(outcome.kind, (this.#outcomes.get(outcome.kind) ?? 0) + 1);
+    if (outcome.kind === 'unsent' && outcome.isRefused) await this.#directory?.bury(node).catch(ignore);
     return outcome;
   }
 
@@ -140,7 +143,7 @@ class Cluster implements JoinedNodes {
     const url = this.urlOf(node) ?? (await this.#directory?.look(node))?.url;
     if (url === undefined) return undefined;
     const clockAhead = this.#directory?.find(node)?.clockAhead ?? 0;
-    const grant = this.#grants.seal(request, { to: node, clockAhead, principal: `node:${this.self}` });
+    const grant = this.#grants.seal(request, { to: node, clockAhead, principal: toNodePrincipal(this.self) });
     return { url: new URL(url), headers: { [HOP_HEADER]: grant } };
   }
 
@@ -179,14 +182,19 @@ class Cluster implements JoinedNodes {
   /** Loaded with the port: a gateway on stdio needs none of it. */
   async #open({ serve, sessions }: NodeServing): Promise<void> {
     this.#sessions = sessions;
-    const [{ openInternalPort }, { Forwarder: Loaded }] = await Promise.all([
+    const [{ openInternalPort }, { Forwarder: Loaded }, greeting] = await Promise.all([
       import('./internal-port.ts'),
       import('./forward-request.ts'),
+      import('./greeting.ts'),
     ]);
     this.#forwarder = new Loaded();
     const { listen: port = 0, host = '0.0.0.0', advertise = '' } = this.#options;
     const { log, limits } = this.#parts;
     const { maxConnections } = limits;
+    this.answer(
+      greeting.GREETING_PATH,
+      greeting.answerGreetings(async (node) => this.#directory?.look(node)),
+    );
     this.#port = await openInternalPort({
       port,
       host,
@@ -197,6 +205,7 @@ class Cluster implements JoinedNodes {
     });
     this.#directory ??= this.#register(advertise);
     await this.#directory.ready;
+    if (!this.#options.nodes) await greeting.greetOthers(this);
     log.info({ node: this.self, port: this.#port.port }, 'cluster.joined');
   }
 
@@ -222,6 +231,8 @@ class Cluster implements JoinedNodes {
   /** Sends no new sessions here. */
   async drain(): Promise<void> {
     await this.#directory?.drain();
+    // They may not reuse a connection that closes, and look only every two seconds.
+    if (!this.#options.nodes) await import('./greeting.ts').then(({ greetOthers }) => greetOthers(this));
     if (this.#directory?.size) await pause(this.#parts.clock, SETTLE_MS);
   }
 

@@ -105,7 +105,10 @@ function passBack(sent: ClientRequest, { request, response }: ForwardedVisit): P
         socket.setTimeout(0);
       });
     });
-    const fail = (): void => settle({ kind: isConnected ? 'broken' : 'unsent' });
+    const fail = (error?: NodeJS.ErrnoException): void => {
+      if (isConnected) settle({ kind: 'broken' });
+      else settle({ kind: 'unsent', isRefused: error?.code === 'ECONNREFUSED' });
+    };
     let isAnswered = false;
     sent.on('error', fail);
     sent.on('close', () => void (isAnswered || fail())); // such as an upgrade, which nobody asked for

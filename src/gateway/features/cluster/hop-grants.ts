@@ -9,6 +9,17 @@ import { isObject } from '../../../kernel/message.ts';
 
 export const HOP_HEADER = 'parley-hop';
 
+/** Of what a node asks for itself, and not for a client. */
+const NODE_PRINCIPAL = 'node:';
+
+export function toNodePrincipal(node: string): string {
+  return NODE_PRINCIPAL + node;
+}
+
+export function nodeInPrincipal(principal: string | undefined): string | undefined {
+  return principal?.startsWith(NODE_PRINCIPAL) ? principal.slice(NODE_PRINCIPAL.length) : undefined;
+}
+
 interface HopRequest {
   readonly method: string;
   /** With its query. */

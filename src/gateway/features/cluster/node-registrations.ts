@@ -26,6 +26,8 @@ export interface NodeDirectory {
   find(node: string): NodeAddress | undefined;
   /** Looks again, now. */
   look(node: string): Promise<NodeAddress | undefined>;
+  /** Nobody listens at its port: it has ended, which need not be waited for. Should it live, it finds its row gone, and compares what it has. */
+  bury(node: string): Promise<void>;
   /** Whether a node that is not found has ended. Not while the state may have lost its row. */
   isSettled(): Promise<boolean>;
   readonly size: number;
@@ -100,6 +102,11 @@ export class NodeRegistrations implements NodeDirectory {
     if (entry) this.#learn(node, entry);
     else if (await this.isSettled()) this.#forget(node);
     return this.#nodes.get(node);
+  }
+
+  async bury(node: string): Promise<void> {
+    const entry = await this.#parts.state.get(SET, node);
+    if (!entry || (await this.#parts.state.remove(SET, node, { version: entry.version }))) this.#forget(node);
   }
 
   async isSettled(): Promise<boolean> {
@@ -223,6 +230,11 @@ export class ListedNodes implements NodeDirectory {
 
   look(node: string): Promise<NodeAddress | undefined> {
     return Promise.resolve(this.find(node));
+  }
+
+  /** It is waited for: it has its sessions on its disk. */
+  bury(): Promise<void> {
+    return Promise.resolve();
   }
 
   isSettled(): Promise<boolean> {

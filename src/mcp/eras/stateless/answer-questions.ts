@@ -72,10 +72,14 @@ export async function answerQuestions(
 }
 
 /** The questions and the state, as a suspended call. A server of ours says for how long it takes the answers. */
-export function toSuspension({ inputRequests = {}, requestState, _meta: meta }: JsonObject): JsonObject {
+export function toSuspension(
+  { inputRequests = {}, requestState, _meta: meta }: JsonObject,
+  isOfProcess = false,
+): JsonObject {
   const lasts = isObject(meta) ? meta[META.lasts] : undefined;
   const lastsMs = typeof lasts === 'number' && lasts > 0 ? Math.min(lasts, MAX_STATE_MS) : undefined;
-  return toSuspended({ questions: inputRequests, state: requestState, lastsMs } as SuspendedCall);
+  const suspended = { questions: inputRequests, state: requestState, lastsMs, ...(isOfProcess && { isOfProcess }) };
+  return toSuspended(suspended as SuspendedCall);
 }
 
 /** Whether one of them is only for a person. */

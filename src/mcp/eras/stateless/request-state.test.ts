@@ -53,6 +53,13 @@ describe('the state of a call', () => {
     ...request(1, 'tools/call', { name: 'pay', arguments: parseExactly(args), ...(requestState && { requestState }) }),
   });
 
+  it('the state of a call is not accepted with the mark of another node, or without its own', () => {
+    const sealed = sealState({ sealer, mark: '.here' }, call('{}'), 'ann', { ticket: 't' });
+    expect(openState(sealer, call('{}', sealed), 'ann')).toEqual({ ticket: 't' });
+    const others = [sealed.replace('.here', '.there'), sealed.replace('.here', ''), sealed.slice(0, -1), `${sealed}x`];
+    for (const other of others) expect(() => openState(sealer, call('{}', other), 'ann')).toThrow('requestState');
+  });
+
   it.each([
     ['{"amount":9007199254740992}', '{"amount":9007199254740993}'],
     ['{"all":[{"n":1}]}', '{"all":[{"n":1.00000000000000000001}]}'],

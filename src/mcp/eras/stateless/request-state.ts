@@ -1,13 +1,13 @@
 // What connects the requests of a call that asks: `requestState`, which the client carries. It is either a ticket to a
 // call that is parked in memory, which works once, or everything needed to repeat a call. It is sealed and bound to the
-// principal and the request, so it is useless for another call, tool or user.
+// principal, the request and its mark, so it is useless for another call, tool or user, and altered nowhere.
 import { canonicalExactly } from '../../../kernel/raw/canonical-exactly.ts';
 import { isObject } from '../../../kernel/message.ts';
 import type { RequestMessage } from '../../../kernel/message.ts';
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import type { Sealer } from '../../../kernel/crypto/seal.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
-import { withoutMark } from '../../../kernel/nodes/nodes.ts';
+import { markIn, withoutMark } from '../../../kernel/nodes/nodes.ts';
 import { namedBy } from './headers.ts';
 
 /** A call that was answered with questions, and is repeated with the answers. */
@@ -25,27 +25,32 @@ type RequestState = { ticket: string; sent?: boolean | undefined } | { kept: Sus
 
 const PURPOSE = 'request-state';
 
-/** `mark`: of the node at which the call is parked. */
+/** `mark`: of the node at which the call is parked, or which has the process that asked. */
 export function sealState(
-  { sealer, mark = '' }: { sealer: Sealer; mark?: string | undefined },
+  { sealer, mark }: { sealer: Sealer; mark?: string | false | undefined },
   request: RequestMessage,
   principal: string,
   state: RequestState,
 ): string {
-  return sealer.seal(PURPOSE, bindingOf(request, principal), state) + mark;
+  const own = mark || '';
+  return sealer.seal(PURPOSE, bindingOf(request, { principal, mark: own }), state) + own;
 }
 
 /** Throws STATE_INVALID unless it was sealed here for this request and principal. */
 export function openState(sealer: Sealer, request: RequestMessage, principal: string): RequestState {
   const sealed = request.params?.requestState;
-  const binding = bindingOf(request, principal);
-  const payload = typeof sealed === 'string' ? sealer.open(PURPOSE, binding, withoutMark(sealed)) : undefined;
+  if (typeof sealed !== 'string') throw new GatewayError('STATE_INVALID');
+  const binding = bindingOf(request, { principal, mark: markIn(sealed) });
+  const payload = sealer.open(PURPOSE, binding, withoutMark(sealed));
   if (!isObject(payload)) throw new GatewayError('STATE_INVALID');
   return payload as unknown as RequestState;
 }
 
-function bindingOf({ method, params = {} }: RequestMessage, principal: string): string {
+function bindingOf(
+  { method, params = {} }: RequestMessage,
+  { principal, mark }: { principal: string; mark: string },
+): string {
   // Canonical, because clients may reorder the arguments.
-  const salient = [principal, method, namedBy(method, params) ?? null, params.arguments ?? {}];
+  const salient = [principal, method, namedBy(method, params) ?? null, params.arguments ?? {}, mark];
   return sha256(canonicalExactly(salient), 'base64');
 }

@@ -183,12 +183,13 @@ function finish(exchange: StatelessExchange, result: ResultObject): void {
 }
 
 /** Keeps nothing in memory: the client carries what the call needs to continue. */
-function suspend(exchange: StatelessExchange, { questions, state, lastsMs }: SuspendedCall): void {
+function suspend(exchange: StatelessExchange, { questions, state, lastsMs, isOfProcess }: SuspendedCall): void {
   const { request, client, server, context } = exchange;
   const expiresAt = context.clock.now() + Math.max(context.limits.parkedMs, lastsMs ?? 0);
   const suspensions = exchange.suspensions + 1;
   const kept = { state: state ?? null, server: server ?? null, suspensions, expiresAt };
-  const sealed = sealState(context, request, client.principal, { kept });
+  const { sealer, nodes } = context;
+  const sealed = sealState({ sealer, mark: isOfProcess && nodes?.mark }, request, client.principal, { kept });
   close(exchange, toResult(request.id, toInputRequired(questions, sealed, { info: context.target.info, lastsMs })));
 }
 

@@ -151,7 +151,7 @@ export class StatelessServerDialect implements ServerDialect {
       throw this.#invalid(`${call.method} asked more than ${MAX_QUESTION_ROUNDS} times`);
     const problem = whyNotAnswerable(call.method, asking);
     if (problem !== undefined) throw this.#invalid(problem);
-    if (call.suspends && !(call.isUnproven && asksHuman(asking))) return toSuspension(asking);
+    if (call.suspends && !(call.isUnproven && asksHuman(asking))) return toSuspension(asking, !this.wire.http);
     const params = await answerQuestions(call, asking, this.#events);
     progress?.nextRound();
     return this.#send(new StatelessRequest(this, call, { ...form, params, round: round + 1, progress }));

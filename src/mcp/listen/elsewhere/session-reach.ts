@@ -122,6 +122,7 @@ export class SessionReach {
     }
     const isSafe = body === undefined;
     if (body !== undefined && validityOf(visit)) this.#endWhenInvalid(visit, this.#parts.parse(body));
+    if (isSafe && listens(visit)) all.passesOn(visit.response);
     const forward = (node: string): Promise<ForwardOutcome> => nodes.forward(node, toForward(visit, body));
     const found = await searchSession({ ...this.#searchOf(nodes, id, visit), isSafe, forward });
     if (found.kind !== 'misdirected') return found.kind;
@@ -203,6 +204,11 @@ function toOwner({ response }: HttpVisit, owner: string): 'answered' {
 
 function toForward({ request, response, principal, identity, access }: HttpVisit, body?: string): ForwardedVisit {
   return { request, response, principal, identity, resource: access?.resource, body };
+}
+
+/** It opens the stream of a session. */
+function listens({ request }: HttpVisit): boolean {
+  return request.method === 'GET' && String(request.headers.accept).includes('text/event-stream');
 }
 
 function isOver({ destroyed, writableEnded }: HttpVisit['response']): boolean {

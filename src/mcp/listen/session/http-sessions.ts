@@ -1,6 +1,8 @@
 // The sessions of all HTTP ports of one gateway: a client that has opened a session at one of them can go on at another. They end with the last
 // port.
+import type { HttpResponse } from '../../../kernel/base/http.ts';
 import type { ServeContext } from '../../eras/serve/serve-context.ts';
+import { comeBackMs } from '../drain.ts';
 import { MemorySessions } from '../durable/memory-sessions.ts';
 import { SharedSessions } from '../durable/shared-sessions.ts';
 import { SessionJournal } from '../durable/session-journal.ts';
@@ -17,6 +19,8 @@ export class HttpSessions {
   readonly #context: SessionsContext;
   readonly #room: SessionRoom;
   readonly #tables = new Map<string, SessionTable<HttpSession>>();
+  /** Streams that only listen, to sessions of other gateways. */
+  readonly #elsewhere = new Set<HttpResponse>();
   #ports = 0;
   isClosed = false;
   /** Sessions go to other gateways as soon as nothing is in flight. */
@@ -70,6 +74,14 @@ export class HttpSessions {
     this.isDraining = true;
     for (const table of this.#tables.values()) for (const session of table.values()) this.#sendAway(session, table);
     for (const session of this.sse.values()) if (session.conversation.inFlight === 0) this.sse.remove(session);
+    for (const response of this.#elsewhere)
+      if (response.headersSent && !response.writableEnded) response.end(`retry: ${comeBackMs()}\n\n`);
+  }
+
+  /** A stream that is passed on from another gateway. */
+  passesOn(response: HttpResponse): void {
+    this.#elsewhere.add(response);
+    response.once('close', () => this.#elsewhere.delete(response));
   }
 
   #sendAway(session: HttpSession, table: SessionTable<HttpSession>): void {

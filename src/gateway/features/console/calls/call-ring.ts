@@ -32,8 +32,8 @@ interface CallRingOptions {
 export class CallRing {
   readonly #clock: Clock;
   readonly #events: EventHub;
-  /** The oldest first. */
-  readonly #records = new Map<string, CallRecord>();
+  /** By their number: the newest takes the place of the oldest. A map would have to look for the oldest among all that it has dropped. */
+  readonly #records: CallRecord[] = [];
   readonly #open = new WeakMap<ObservedCall, CallRecord>();
   /** Of calls that have not ended, by exchange. */
   readonly #approvals = new BoundedMap<string, AuditEvent[]>(MAX_APPROVALS);
@@ -92,7 +92,7 @@ export class CallRing {
   /** What has changed since, the oldest call first. */
   since(cursor: number, viewer: Viewer): CallRow[] {
     const found: CallRow[] = [];
-    for (const record of this.#records.values())
+    for (const record of this.#kept())
       if (record.seq > cursor && maySee(viewer, record.principal))
         found.push(viewer.user === undefined ? record.row : record.rowForUser);
     return found;
@@ -101,14 +101,13 @@ export class CallRing {
   /** How often each tool was called, by server and its own name. */
   countByTool(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    for (const { tool } of this.#records.values())
-      if (tool !== undefined) counts.set(tool, (counts.get(tool) ?? 0) + 1);
+    for (const { tool } of this.#kept()) if (tool !== undefined) counts.set(tool, (counts.get(tool) ?? 0) + 1);
     return counts;
   }
 
   find(id: string, viewer: Viewer): CallView | undefined {
-    const record = this.#records.get(id);
-    if (!record || !maySee(viewer, record.principal)) return undefined;
+    const record = this.#records[Number(id) % MAX_CALLS];
+    if (record?.id !== id || !maySee(viewer, record.principal)) return undefined;
     return viewer.user === undefined ? record.view : record.viewForUser;
   }
 
@@ -164,9 +163,10 @@ export class CallRing {
   }
 
   #add(call: ObservedCall, at: number): CallRecord {
-    const record = new CallRecord(String(++this.#count), at, call);
-    this.#records.set(record.id, record);
-    if (this.#records.size > MAX_CALLS) this.#forget(this.#records.values().next().value!);
+    const place = ++this.#count % MAX_CALLS;
+    const record = new CallRecord(String(this.#count), at, call);
+    this.#bytes -= this.#records[place]?.dropLegs() ?? 0;
+    this.#records[place] = record;
     this.#touch(record);
     return record;
   }
@@ -179,18 +179,20 @@ export class CallRing {
   ): void {
     const at = Math.round((ticksOf(this.#clock) - call.begun) * 10) / 10;
     const leg = { kind, at, about: about && visible(about), text: body?.text ?? null, isCut: body?.isCut ?? false };
-    if (!this.#records.has(record.id)) return; // it was forgotten meanwhile
+    if (this.#records[Number(record.id) % MAX_CALLS] !== record) return; // it was forgotten meanwhile
     this.#bytes += record.keep(leg);
     this.#touch(record);
-    for (const old of this.#records.values()) {
+    if (this.#bytes <= MAX_BYTES) return;
+    for (const old of this.#kept()) {
       if (this.#bytes <= MAX_BYTES) break;
       this.#bytes -= old.dropLegs();
     }
   }
 
-  #forget(record: CallRecord): void {
-    this.#records.delete(record.id);
-    this.#bytes -= record.dropLegs();
+  /** The oldest first. */
+  *#kept(): Generator<CallRecord> {
+    for (let number = Math.max(1, this.#count - MAX_CALLS + 1); number <= this.#count; number++)
+      yield this.#records[number % MAX_CALLS]!;
   }
 
   #touch(record: CallRecord): void {

@@ -38,7 +38,7 @@ SessionStore.onChange(listener)`.split(/\s+/);
 /** Callbacks of programs that need a login, a page, files or a second process; tests of these play them. */
 const PLAYED_ELSEWHERE =
   `EnterpriseLogin.idToken LoginOptions.clientKey LoginOptions.assertion AccountsFeatureOptions.loginFor IdentifyPerson NotifyPerson ResourceGuard
-ScriptedAnswers State.take State.get State.put State.remove State.list State.draw State.lease State.watch State.close PostgresPool.query RecordAudit.lost WatchStepOptions.onReload WatchStepOptions.isStillTrusted`.split(
+ScriptedAnswers FlowDesk.ask State.take State.get State.put State.remove State.list State.draw State.lease State.watch State.close PostgresPool.query RecordAudit.lost WatchStepOptions.onReload WatchStepOptions.isStillTrusted`.split(
     /\s+/,
   );
 

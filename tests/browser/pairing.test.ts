@@ -1,5 +1,5 @@
 // Pairs a real Chromium with a gateway and approves a call in it, while another browser with the same link gets nowhere.
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createGateway, createLog, createServer } from '../../src/_entries/index.ts';
 import { approve } from '../../src/_entries/middleware.ts';
@@ -7,6 +7,7 @@ import { startCompany } from '../helpers/company.ts';
 import { connected, textOf } from '../helpers/fixture-server.ts';
 import { until } from '../helpers/until.ts';
 import { browserOfTests, chromiumPath, violations } from './chromium.ts';
+import { toSmallPng } from './small-png.ts';
 
 const FOLDER = new URL('../../docs/images/', import.meta.url);
 const VIEWPORT = { viewport: { width: 760, height: 600 } };
@@ -44,7 +45,8 @@ describe.skipIf(chromiumPath === undefined)('pairing', () => {
     expect(await violations(tab)).toEqual([]);
     const path = new URL('ask-pair.png', FOLDER).pathname;
     const isKept = process.env['UPDATE_DOCS'] !== undefined && colorScheme === 'light';
-    await page.screenshot({ fullPage: true, ...(isKept ? { path } : {}) });
+    const taken = await page.screenshot({ fullPage: true });
+    if (isKept) writeFileSync(path, toSmallPng(taken));
     expect(existsSync(path)).toBe(true);
     await page.getByLabel('Code').fill('AAAA-AAAA-AAAA');
     await page.getByRole('button', { name: 'Pair this browser' }).click();
@@ -89,7 +91,8 @@ describe.skipIf(chromiumPath === undefined)('pairing', () => {
       expect(await violations(tab)).toEqual([]);
       const path = new URL('ask-login.png', FOLDER).pathname;
       const isKept = process.env['UPDATE_DOCS'] !== undefined && colorScheme === 'light';
-      await page.screenshot({ fullPage: true, ...(isKept ? { path } : {}) });
+      const taken = await page.screenshot({ fullPage: true });
+      if (isKept) writeFileSync(path, toSmallPng(taken));
       expect(existsSync(path)).toBe(true);
       await page.getByRole('button', { name: 'Log in at' }).click();
       await page.getByLabel('Name').fill('ada');

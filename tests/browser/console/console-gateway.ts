@@ -1,11 +1,12 @@
 // A gateway with servers as people have them, and a browser at its console.
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { createGateway, createLog, createServer } from '../../../src/_entries/index.ts';
 import type { Gateway } from '../../../src/_entries/index.ts';
 import { approve } from '../../../src/_entries/middleware.ts';
 import { connected } from '../../helpers/fixture-server.ts';
 import type { BrowserOfTests, Tab } from '../chromium.ts';
+import { toSmallPng } from '../small-png.ts';
 
 export const log = createLog({ level: 'silent' });
 const FOLDER = new URL('../../../docs/images/', import.meta.url);
@@ -76,6 +77,7 @@ export async function enter({ gateway, root }: Pick<ConsoleGateway, 'gateway' | 
 /** `UPDATE_DOCS=1` keeps it; otherwise only checks that it can be taken, because fonts differ between machines. */
 export async function picture({ page }: Tab, name: string): Promise<void> {
   const path = new URL(`${name}.png`, FOLDER).pathname;
-  await page.screenshot({ animations: 'disabled', ...(process.env['UPDATE_DOCS'] ? { path } : {}) });
+  const taken = await page.screenshot({ animations: 'disabled' });
+  if (process.env['UPDATE_DOCS']) writeFileSync(path, toSmallPng(taken));
   expect(existsSync(path)).toBe(true);
 }

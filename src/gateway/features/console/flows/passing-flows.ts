@@ -6,7 +6,7 @@ import type { Clock } from '../../../../kernel/base/clock.ts';
 import { visible } from '../../../../kernel/base/visible.ts';
 import { sha256 } from '../../../../kernel/crypto/lazy-crypto.ts';
 import { BoundedMap } from '../../../../kernel/containers/bounded-map.ts';
-import { flowOf, isInteraction } from '../../../../kernel/interaction.ts';
+import { isInteraction } from '../../../../kernel/interaction.ts';
 import { isObject } from '../../../../kernel/message.ts';
 import type { JsonObject } from '../../../../kernel/message.ts';
 import {
@@ -228,7 +228,7 @@ class PassingLayer extends TargetLayer {
   }
 
   override watch(listener: (change: Change) => void, watcher?: Watcher): () => void {
-    return this.target.watch(listener, watcher && flowOf(watcher.client.capabilities) ? this.#heard(watcher) : watcher);
+    return this.target.watch(listener, watcher && this.#heard(watcher));
   }
 
   async #note(exchange: Exchange): Promise<ResultObject> {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config/read/load-config.ts';
 import { showSettings } from '../../../src/config/show-settings.ts';
 import { browserOfTests, chromiumPath, violations } from '../chromium.ts';
-import { enter, picture, startGateway } from './console-gateway.ts';
+import { enter, startGateway } from './console-gateway.ts';
 
 const WIDE = { width: 1180, height: 860 };
 const { open, closing } = browserOfTests();
@@ -45,7 +45,6 @@ describe.skipIf(chromiumPath === undefined)('the settings in the console', () =>
       await page.getByText('in effect at the next start: limits').waitFor();
       expect(await page.content()).not.toMatch(/s3cret|hunter2/);
       expect(await violations(tab)).toEqual([]);
-      if (colorScheme === 'light') await picture(tab, 'console-settings');
       await page.getByLabel('Find').fill('drainMs');
       await page.getByText('No setting is like that.').waitFor();
       await page.getByLabel('with defaults').check();

@@ -1,6 +1,6 @@
 // How the console answers a browser: always with the same strict headers, and never for the page of another origin.
 import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
-import { PAGE_HEADERS } from '../../../kernel/net/page-headers.ts';
+import { PAGE_HEADERS } from '../../../kernel/base/http.ts';
 
 /** Nothing but our own files runs or is shown, no page may frame ours, and no script can turn a text into HTML. */
 const POLICY = [

@@ -1,7 +1,7 @@
 // Renders the frame of every page and the pages that only show a message. No scripts and no external resources.
 import { sha256 } from '../../../kernel/crypto/lazy-crypto.ts';
 import type { HttpRequest, HttpResponse } from '../../../kernel/base/http.ts';
-import { PAGE_HEADERS } from '../../../kernel/net/page-headers.ts';
+import { PAGE_HEADERS } from '../../../kernel/base/http.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { STYLE } from './style.ts';

@@ -35,6 +35,7 @@ export interface ChaosReport {
 }
 
 const HANG_MS = 15_000;
+const RETRY_MS = 250;
 const TOOLS = ['look', 'pay', 'put'];
 
 export class Chaos {
@@ -100,6 +101,7 @@ export class Chaos {
         const failure = await this.#try(call, session, turns);
         if (failure?.startsWith('404')) session = undefined;
         if (failure === undefined) break;
+        await pause(RETRY_MS); // a process that was killed takes connections for some moments more
       }
     }
   }

@@ -32,6 +32,7 @@ class Listener implements RestartClient {
   readonly #session: HttpSession | undefined;
   #stream: Stream | undefined;
   #earlier = 0;
+  #lastId: string | undefined;
   #opened = 0;
   #isOver = false;
 
@@ -55,6 +56,7 @@ class Listener implements RestartClient {
     if (this.#isOver) return;
     this.#earlier += countChanges(stream);
     this.#stream = undefined;
+    this.#lastId = stream.events.findLast(({ id }) => id !== undefined)?.id ?? this.#lastId;
     const retry = stream.events.findLast((event) => event.retry !== undefined)?.retry;
     await pause(Number(retry ?? 0));
     if (this.#isOver) return;
@@ -62,9 +64,8 @@ class Listener implements RestartClient {
   }
 
   async #begin(): Promise<Stream> {
-    const lastId = this.#stream?.events.findLast(({ id }) => id !== undefined)?.id;
     const stream = this.#session
-      ? await this.#session.stream(lastId)
+      ? await this.#session.stream(this.#lastId)
       : await openStream(this.#url, {
           method: 'POST',
           ...modern('subscriptions/listen', { notifications: { toolsListChanged: true } }),

@@ -72,7 +72,8 @@ export async function listenHttp(context: ServeContext, options: HttpListenOptio
       const closeIdle = (): number => {
         endpoint.sendAway();
         server.closeIdleConnections();
-        return sockets.size;
+        // What other gateways have passed on is on no connection of this port.
+        return Math.max(sockets.size, [...endpoint.calls()].length);
       };
       await drainPort({ calls, stopAccepting: () => server.close(), closeIdle }, context);
     },

@@ -4,7 +4,7 @@ const EXPECTED = [
     suite: 'conformance',
     name: /^\S+ 2026-07-28 .* stdio server-stateless$/,
     reason:
-      'each gateway has a process of its own of a server on stdio: what a call changes in one is no change in the others, to which a stream of changes may be open. A server over HTTP is one, and tells all of them',
+      'each gateway has a process of its own of a server on stdio: what a call changes in one stays there, and a stream of changes may be open to another. A server over HTTP is one, and tells all of them',
   },
 ];
 

@@ -52,15 +52,12 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   const cluster = built.options.cluster && { ...built.options.cluster, digests: () => digestConfig(applied) };
   const gateway = createGateway({
     ...built.options,
-    ...kept,
-    ...mine,
-    ...inConsole,
-    cluster,
+    ...{ ...kept, ...mine, ...inConsole, cluster },
     ...own.first(built.options),
   });
   const onApplied = (change: ConfigChange): void => {
-    const { next: config, loaded } = change;
-    applied = { config, used: loaded.used, path: found.path };
+    const { next: config } = change;
+    applied = { config, used: change.loaded.used, path: found.path };
     settings.applied(change);
     level.now = command.log ?? config.log.level;
     if (found.config.auth && config.auth) serving.auth = loginOf(serving, config);

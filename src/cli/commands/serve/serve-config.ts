@@ -47,14 +47,10 @@ export async function serveConfig(command: ServeCommand, found: ServeSetup, prin
   let applied: Parameters<typeof digestConfig>[0] = found;
   const flowSessions = lateFlowDesk(() => applied.config.flows);
   const inConsole = { listLogins, settings: () => settings.shown(), flowSessions };
-  const mine = { id: found.id, version: version(), pages, loginFor, console: found.config.console ?? true };
+  const mine = { ...kept, id: found.id, version: version(), pages, loginFor, console: found.config.console ?? true };
   const own = await OwnOptions.open(serving, log);
   const cluster = built.options.cluster && { ...built.options.cluster, digests: () => digestConfig(applied) };
-  const gateway = createGateway({
-    ...built.options,
-    ...{ ...kept, ...mine, ...inConsole, cluster },
-    ...own.first(built.options),
-  });
+  const gateway = createGateway({ ...built.options, ...mine, ...inConsole, cluster, ...own.first(built.options) });
   const onApplied = (change: ConfigChange): void => {
     const { next: config } = change;
     applied = { config, used: change.loaded.used, path: found.path };

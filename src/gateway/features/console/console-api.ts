@@ -6,6 +6,9 @@ import type { Log } from '../../../kernel/base/log.ts';
 import { printable } from '../../../kernel/base/visible.ts';
 import { randomId } from '../../../kernel/crypto/ids.ts';
 import { isOwnOrigin, readPost } from '../../../kernel/net/browser-request.ts';
+import { isObject } from '../../../kernel/message.ts';
+import type { JsonObject } from '../../../kernel/message.ts';
+import { secrets } from '../../../kernel/secrets/secrets.ts';
 import type { HumanChannel } from '../../../people/human-channel.ts';
 import type { GatewayView } from '../feature.ts';
 import type { Access } from './access/access.ts';
@@ -13,6 +16,9 @@ import type { ReadSettings } from '../../../kernel/config/shown-setting.ts';
 import { baseOf } from './enter.ts';
 import type { CallRing } from './calls/call-ring.ts';
 import { NEEDS_YES } from './calls/needs-yes.ts';
+import { toKeptBody } from './calls/bodies.ts';
+import { callAsOperator } from './calls/operator-call.ts';
+import type { OperatorOutcome } from './calls/operator-call.ts';
 import { repeatCall } from './calls/repeat-call.ts';
 import type { FlowReply, Flows } from './flows/flows.ts';
 import type { LiveStreams, MakeFrame } from './live.ts';
@@ -134,6 +140,7 @@ export class ConsoleApi {
     judge: (visit) => this.#judge(visit),
     answer: (visit, form) => this.#answer(form, visit),
     accept: (visit, form) => this.#accept(form, visit),
+    try: (visit, form) => this.#try(form, visit),
     repeat: (visit, form) => this.#repeat(form, visit),
     forget: (visit, form) => this.#forget(form, visit),
   };
@@ -180,9 +187,19 @@ export class ConsoleApi {
     if (!view) return sendJson(request, response, 404, { error: 'This call is not kept any more.' });
     const done = await repeatCall(view, { gateway, isConfirmed: form.get('confirmed') === 'yes' });
     log.info({ server: view.row.server, tool: view.row.name, by: viewer.name }, 'console.repeated');
-    if (typeof done === 'object') return sendJson(request, response, 422, { error: printable(done.problem) });
-    if (done === 'needs-yes') return sendJson(request, response, 428, { error: NEEDS_YES });
-    sendJson(request, response, 200, { outcome: done });
+    sendOutcome({ request, response }, done);
+  }
+
+  /** A tool is tried with arguments that the operator has filled in. */
+  async #try(form: FormData, { request, response, viewer }: ApiVisit): Promise<void> {
+    const { gateway, log } = this.#context;
+    const [server, tool] = [String(form.get('server')), String(form.get('tool'))];
+    const args = readArguments(String(form.get('args')));
+    if (typeof args === 'string') return sendJson(request, response, 422, { error: args });
+    const isConfirmed = form.get('confirmed') === 'yes';
+    const done = await callAsOperator({ server, names: [tool], args }, { gateway, isConfirmed });
+    log.info({ server, tool, by: viewer.name }, 'console.tried');
+    sendOutcome({ request, response }, done);
   }
 
   async #judge({ request, response, query }: ApiVisit): Promise<void> {
@@ -223,6 +240,24 @@ export class ConsoleApi {
 
 function reply({ request, response }: ApiVisit, { status, body }: FlowReply): void {
   sendJson(request, response, status, body);
+}
+
+/** A result is cut, and without the secrets that are known, as that of any call here. */
+function sendOutcome({ request, response }: Pick<ApiVisit, 'request' | 'response'>, done: OperatorOutcome): void {
+  if (done === 'needs-yes') return sendJson(request, response, 428, { error: NEEDS_YES });
+  if (done === 'running') return sendJson(request, response, 200, { outcome: 'running' });
+  if ('problem' in done) return sendJson(request, response, 422, { error: printable(secrets.mask(done.problem)) });
+  sendJson(request, response, 200, { outcome: 'done', ...toKeptBody(done.result) });
+}
+
+/** A text says what is wrong with them. */
+function readArguments(text: string): JsonObject | string {
+  try {
+    const args: unknown = JSON.parse(text);
+    return isObject(args) ? args : 'Arguments are an object.';
+  } catch {
+    return 'The arguments are not JSON.';
+  }
 }
 
 function refuse(request: HttpRequest, response: HttpResponse, error: string): void {

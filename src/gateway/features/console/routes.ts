@@ -20,6 +20,7 @@ export const ROUTES = {
   judge: { method: 'GET', isForOperator: true },
   answer: { method: 'POST', isForOperator: false },
   accept: { method: 'POST', isForOperator: true },
+  try: { method: 'POST', isForOperator: true },
   repeat: { method: 'POST', isForOperator: true },
   forget: { method: 'POST', isForOperator: true },
 } as const satisfies Record<string, Route>;

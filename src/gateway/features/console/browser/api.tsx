@@ -48,6 +48,16 @@ export async function act(
   }
 }
 
+/** What the gateway says to it; a problem, where it was not done. */
+export async function askFor<T>(name: string, fields: Record<string, string>): Promise<T | { problem: string }> {
+  try {
+    const response = await fetch(urlOf(name), { method: 'POST', body: new URLSearchParams(fields) });
+    return response.ok ? ((await response.json()) as T) : { problem: await reasonOf(response) };
+  } catch {
+    return { problem: 'The gateway does not answer.' };
+  }
+}
+
 /** Lets this browser in. Undefined if that worked; else why not. */
 export async function redeem(code: string): Promise<string | undefined> {
   const response = await fetch(at('enter'), { method: 'POST', body: new URLSearchParams({ code }) });

@@ -6,6 +6,7 @@ import type { ToolRow, ToolsView } from '../views.ts';
 import { act, read } from './api.tsx';
 import { Name, Section } from './parts.tsx';
 import { route, setQuery } from './route.tsx';
+import { TryTool } from './try-tool.tsx';
 
 export function ToolsPage() {
   const [view, setView] = useState<ToolsView | undefined>(undefined);
@@ -164,6 +165,7 @@ function Tool({ tool }: { tool: ToolRow }) {
         <pre class="body" tabIndex={0}>
           {schema}
         </pre>
+        <TryTool tool={tool} />
       </details>
     </li>
   );

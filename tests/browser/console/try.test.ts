@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createServer } from '../../../src/_entries/index.ts';
 import { approve, filter } from '../../../src/_entries/middleware.ts';
+import { until } from '../../helpers/until.ts';
 import { browserOfTests, chromiumPath, violations } from '../chromium.ts';
 import { enter, log, startGateway } from './console-gateway.ts';
 
@@ -29,13 +30,13 @@ describe.skipIf(chromiumPath === undefined)('a tool that is tried in the console
     async (colorScheme, viewport) => {
       const ran: string[] = [];
       const weather = createServer({ name: 'weather', version: '1', log });
-      weather.tool('forecast', { inputSchema: SCHEMA }, (args) => JSON.stringify(args));
+      weather.tool('forecast', { input: SCHEMA }, (args) => JSON.stringify(args));
       weather.tool('wipe', { annotations: { destructiveHint: true } }, () => (ran.push('wipe'), 'wiped'));
       weather.tool('fail', {}, () => Promise.reject(new Error('no station')));
       weather.tool('hidden', {}, () => 'x');
       const served = await startGateway(closing, {
         servers: { weather },
-        steps: [filter({ deny: ['hidden'] }), approve()],
+        steps: [filter({ deny: ['hidden'] }), approve({ when: ['weather__wipe'] })],
       });
       const tab = await open({ viewport, colorScheme });
       const { page } = tab;
@@ -74,9 +75,12 @@ describe.skipIf(chromiumPath === undefined)('a tool that is tried in the console
       const dangerous = page.getByRole('form', { name: 'Try wipe' });
       await dangerous.getByRole('button', { name: 'Try it' }).click();
       await dangerous.getByRole('button', { name: 'Run it' }).click();
-      await dangerous.getByText(/It has not ended|approv/).waitFor();
+      await dangerous.getByText('wipe has not finished').waitFor();
       expect(ran).toEqual([]);
-      console.error(await dangerous.textContent());
+      await page.getByRole('link', { name: 'Now' }).click();
+      await page.getByRole('button', { name: 'Yes' }).click();
+      await until('the call after the yes', () => Promise.resolve(ran.length > 0 || undefined));
+      expect(ran).toEqual(['wipe']);
     },
   );
 });

@@ -49,8 +49,7 @@ export function readArguments(fields: readonly TryField[], form: FormData): Reco
     const text = String(form.get(field.name) ?? '');
     if (text === '') continue;
     const value = readField(field, text);
-    if (value === undefined)
-      return `${field.name}: this is not ${field.kind === 'number' ? 'a number' : 'JSON'}.`;
+    if (value === undefined) return `${field.name}: this is not ${field.kind === 'number' ? 'a number' : 'JSON'}.`;
     if (field === WHOLE) return isSchema(value) ? value : 'Arguments are an object.';
     args.push([field.name, value]);
   }

@@ -109,7 +109,9 @@ test('the token is for its user alone, stays the same over restarts, and is prin
   expect(lines.stdout).toContain(
     `"type": "http", "url": "${first.url}", "headers": {"Authorization": "Bearer ${token}"}`,
   );
-  expect(first.gateway.stdout.replaceAll('\r', '')).toContain(lines.stdout.replaceAll(token, 'TOKEN'));
+  const [shown = '', links] = lines.stdout.split('\nLinks that add it');
+  expect(first.gateway.stdout.replaceAll('\r', '')).toContain(shown.replaceAll(token, 'TOKEN'));
+  expect(links).toMatch(/cursor:.*vscode:/s);
   const byUrl = await home.run(['status', '--lines', '--url', first.url]);
   expect(byUrl.stdout).toBe(lines.stdout);
   await first.gateway.stop();

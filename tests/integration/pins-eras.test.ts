@@ -144,7 +144,7 @@ describe('a server that speaks another era after a restart of the gateway', () =
     const second = serve();
     const url = await second.url();
     expect(await listed(url)).toEqual([]);
-    expect((await home.run(['pins'])).stdout).toMatch(/desk +1 +2 /);
+    expect((await home.run(['pins'])).stdout).toMatch(/desk +1 +0 +2 /);
     expect((await home.run(['pins', 'diff'])).stdout).toContain('copy to evil.example');
     expect((await home.run(['status'])).stdout).toContain('2 held: parley pins');
     expect(second.logged('definition.changed')).toMatchObject([{ name: 'send', era: 'stateless' }]);

@@ -51,7 +51,7 @@ describe('a server behind `parley wrap`', () => {
     await expect(textOf(caller, 'send')).rejects.toThrow('parley pins accept lists-anything__send');
     expect(await listed(home, server)).toEqual([]);
     expect((await home.run(['pins', 'diff', 'lists-anything'])).stdout).toContain('mail to [-you.-]{+me.+}');
-    expect((await home.run(['pins'])).stdout).toMatch(/lists-anything +1 +2 +wrap \S{8}\n/);
+    expect((await home.run(['pins'])).stdout).toMatch(/lists-anything +1 +0 +2 +wrap \S{8}\n/);
     expect((await home.run(['logs', '--json'])).stdout).toContain('"changed"');
     expect(await home.run(['pins', 'accept', 'lists-anything__send', '--yes'])).toMatchObject({ status: 0 });
     expect(await textOf(caller, 'send')).toBe('send was called');

@@ -28,6 +28,8 @@ export interface Nodes {
   readonly mark: string;
   /** The other node whose mark the id has, if it is there. */
   ownerOf(id: unknown): string | undefined;
+  /** The same for a session: a node that is about to stop gives its sessions away, so that the store knows better who has it. */
+  sessionOwnerOf(id: string): string | undefined;
   /** Whether another node is there, as far as can be known at the moment. */
   isAlive(node: string): Promise<boolean>;
   /** Whether what is missing in the shared state has ended: false for some seconds after the state was away or has lost its rows. */

@@ -91,6 +91,11 @@ class Cluster implements JoinedNodes {
     return this.#directory?.find(node) && node; // one that drains, too: its questions and calls end there
   }
 
+  sessionOwnerOf(id: string): string | undefined {
+    const node = this.ownerOf(id);
+    return node !== undefined && this.#directory?.find(node)?.isDraining ? undefined : node;
+  }
+
   async isAlive(node: string): Promise<boolean> {
     return (await this.#directory?.look(node)) !== undefined || !(await this.isSettled());
   }

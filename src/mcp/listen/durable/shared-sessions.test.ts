@@ -34,6 +34,7 @@ function world() {
       self,
       mark: toMark(self),
       ownerOf: () => undefined,
+      sessionOwnerOf: () => undefined,
       isAlive: async (other) => alive.has(other),
       isSettled: async () => settles.is,
       onReturn: (back) => void returns.push(back),

@@ -34,7 +34,7 @@ const LOOK_EVERY_MS = 200;
 export async function searchSession(search: SessionSearch): Promise<FoundSession> {
   const { id, binding, nodes, store, clock, isHop, isSafe } = search;
   const end = ticksOf(clock) + PATIENCE_MS;
-  let owner = isHop ? undefined : nodes.ownerOf(id);
+  let owner = isHop ? undefined : nodes.sessionOwnerOf(id);
   while (ticksOf(clock) < end) {
     if (search.isOver()) return { kind: 'answered' };
     if (owner === undefined) {

@@ -19,6 +19,7 @@ async function besideAnother() {
     self: 'a',
     mark: '.a',
     ownerOf: (id) => (markedNode(id) === 'b' ? 'b' : undefined),
+    sessionOwnerOf: (id) => (markedNode(id) === 'b' ? 'b' : undefined),
     isAlive: () => Promise.resolve(true),
     isSettled: () => Promise.resolve(true),
     onReturn: () => {},

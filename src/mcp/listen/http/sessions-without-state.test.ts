@@ -20,6 +20,7 @@ const nodes: Nodes = {
   self: 'a',
   mark: toMark('a'),
   ownerOf: () => undefined,
+  sessionOwnerOf: () => undefined,
   isAlive: async () => true,
   isSettled: () => Promise.resolve(true),
   onReturn: () => {},

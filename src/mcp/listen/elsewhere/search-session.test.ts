@@ -11,7 +11,7 @@ it('a session is searched no longer once its client has left', async () => {
   const found = searchSession({
     id: 'x.b',
     binding: '',
-    nodes: { ownerOf: () => 'b' } as unknown as Nodes,
+    nodes: { sessionOwnerOf: () => 'b' } as unknown as Nodes,
     store: { takeOver: () => Promise.resolve({ owner: 'c' }) } as unknown as HttpSessionStore,
     clock,
     isHop: false,

@@ -36,8 +36,8 @@ export const PLANTED = [
     only: '2025-11-25 http → 2025-11-25 http: 404 of the session at tools/call',
     edits: [
       [
-        'Object.assign({ "mcp-session-id": this.#session }, extra)',
-        'Object.assign({ "mcp-session-id": (this.first ??= this.#session) }, extra)',
+        'session: opensSession ? void 0 : this.#session,',
+        'session: opensSession ? void 0 : (this.first ??= this.#session),',
       ],
     ],
   },

@@ -14,6 +14,7 @@ import { ToolFacts } from '../../kernel/tool-facts.ts';
 import type { Clock } from '../../kernel/base/clock.ts';
 import { dictionary } from '../../kernel/containers/dictionary.ts';
 import { GatewayError } from '../../kernel/base/errors.ts';
+import { toToolError } from '../../kernel/base/tool-error.ts';
 import type { Log } from '../../kernel/base/log.ts';
 import { Catalog } from './catalog.ts';
 import type { CatalogList } from './list-cache.ts';
@@ -169,7 +170,9 @@ export class Catalogs {
 
   /** Why this cannot be used, though the server has it or may have it. */
   missing(area: 'tools' | 'prompts', { server, name }: NameOwner): Error | undefined {
-    return this.away(area, server) ?? this.member(server)?.target.heldBack?.(area)?.get(name);
+    const away = this.away(area, server);
+    if (away) return area === 'tools' ? toToolError(away, server) : away;
+    return this.member(server)?.target.heldBack?.(area)?.get(name);
   }
 
   /** The error for an unknown name. If names do not tell their server, it may belong to a server that is not available. */

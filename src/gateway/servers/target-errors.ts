@@ -7,6 +7,7 @@ import { CALL_METHODS, CALL_TOOL, GET_PROMPT, READ_RESOURCE } from '../../kernel
 import { fieldOf } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
 import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
+import { toToolError } from '../../kernel/base/tool-error.ts';
 import { META } from '../../mcp/eras/meta.ts';
 
 const METHOD_NOT_FOUND = -32601;
@@ -35,12 +36,7 @@ export function toTargetError(thrown: unknown, exchange: Exchange, source: Error
   }
   if (!(thrown instanceof GatewayError)) return thrown;
   const named = inNameOf(server, thrown);
-  // For tools, a call that did not finish has its own error, since the tool may have run.
-  const lost = thrown.code === 'UPSTREAM_CLOSED' || thrown.code === 'UPSTREAM_TIMEOUT';
-  if (lost && exchange.method === CALL_TOOL) {
-    return new GatewayError('TOOL_UNREACHABLE', { reason: named.message, server }, { cause: thrown });
-  }
-  return named;
+  return exchange.method === CALL_TOOL ? toToolError(named, server) : named;
 }
 
 /** A Parley server names the missing capability in a failed result; a stateless client expects an error instead. */

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 /** Most take seconds; the one with the most processes takes a minute on a busy machine. */
 const TIMEOUT_MS = 240_000;
-/** Files for other programs; tests/package/deployment.test.ts and dashboards.test.ts check them. */
-const WITHOUT_PROGRAM = ['compose', 'kubernetes', 'observe'];
+/** Files for other programs; tests/package/deployment.test.ts and dashboards.test.ts check them, and tests/integration/container-files.test.ts. */
+const WITHOUT_PROGRAM = ['claude-code-plugin', 'compose', 'kubernetes', 'observe'];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const wanted = process.argv.slice(2);
 const names = readdirSync(join(root, 'examples'), { withFileTypes: true })

@@ -6,8 +6,7 @@ import type { Spoken } from '../../kernel/era/era.ts';
 import { CALL_METHODS, CALL_TOOL, GET_PROMPT, READ_RESOURCE } from '../../kernel/methods.ts';
 import { fieldOf } from '../../kernel/raw/raw-object.ts';
 import type { ResultObject } from '../../kernel/raw/raw-object.ts';
-import { GatewayError, ProtocolError } from '../../kernel/base/errors.ts';
-import { toToolError } from '../../kernel/base/tool-error.ts';
+import { GatewayError, ProtocolError, toToolError } from '../../kernel/base/errors.ts';
 import { META } from '../../mcp/eras/meta.ts';
 
 const METHOD_NOT_FOUND = -32601;

@@ -160,3 +160,10 @@ function isProtocolShaped(thrown: unknown): thrown is Error & { code: number; da
   const { code } = thrown;
   return Number.isInteger(code) && (code as number) >= -32768 && (code as number) <= -32000;
 }
+
+/** A call of a tool that did not finish has an error of its own, since the tool may have run. */
+export function toToolError(error: Error, server: string): Error {
+  const isLost =
+    error instanceof GatewayError && (error.code === 'UPSTREAM_CLOSED' || error.code === 'UPSTREAM_TIMEOUT');
+  return isLost ? new GatewayError('TOOL_UNREACHABLE', { reason: error.message, server }, { cause: error }) : error;
+}

@@ -5,8 +5,8 @@ import type { ToolRow } from '../views.ts';
 import { askFor } from './api.tsx';
 import { Problem } from './parts.tsx';
 import { toHref } from './route.tsx';
-import { readArguments, toFields } from './try-fields.ts';
-import type { TryField } from './try-fields.ts';
+import { readArguments, toFields } from './try-fields.tsx';
+import type { TryField } from './try-fields.tsx';
 
 interface Tried {
   outcome?: 'done' | 'running';

@@ -5,7 +5,7 @@ import type { SpokenEra } from '../../../kernel/era/era.ts';
 import type { ClientView, Exchange } from '../../../kernel/exchange.ts';
 import type { ClientOpening } from '../../../kernel/target.ts';
 import type { ServerView } from '../../../kernel/server-view.ts';
-import { methodsWhere } from '../../../kernel/methods.ts';
+import { READ_RESOURCE, methodsWhere } from '../../../kernel/methods.ts';
 import { GatewayError } from '../../../kernel/base/errors.ts';
 import { ANYBODY } from '../../../mcp/eras/own-clients.ts';
 import { onlyEraOf } from '../../../mcp/eras/revisions.ts';
@@ -153,9 +153,11 @@ export class ConnectionPool {
     home: UpstreamConnection,
     transport: Link['kind'],
   ): UpstreamConnection | Promise<UpstreamConnection> {
-    const { client } = exchange;
+    const { client, method } = exchange;
     const shared = this.sharedWithoutQuestions(client, home);
-    const isFirst = this.#of(client).sharesUntilAsked(client) && !this.habits.isQuiet(subjectOf(exchange));
+    // There may be any number of resources, and hardly one asks.
+    const mayBeFirst = method !== READ_RESOURCE && this.#of(client).sharesUntilAsked(client);
+    const isFirst = mayBeFirst && !this.habits.isQuiet(subjectOf(exchange));
     const turn = isFirst ? shared.firstCalls.begin(exchange) : undefined;
     return turn ? turn.then(() => this.placeFor(exchange, this.homeOf(exchange), transport)) : shared;
   }

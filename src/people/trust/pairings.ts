@@ -90,7 +90,7 @@ export class Pairings {
     return this.#ownOf((await this.#options.store.read()).browsers);
   }
 
-  /** Takes one away. False if there is none of this name. */
+  /** Takes one away. False if no entry has this name. */
   remove(name: string): Promise<boolean> {
     return removeBrowser(this.#options.store, (one) => one.name === name && one.gateway === this.#options.gateway);
   }

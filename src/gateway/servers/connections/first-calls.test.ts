@@ -24,7 +24,7 @@ it('one first call runs at a time, and the next ones look for a place again when
   expect(calls.begin(two)).toBeUndefined();
 });
 
-it('first calls that wait look for a place again when the server asks, and wait on if there is none', async () => {
+it('first calls that wait look for a place again when the server asks, and keep waiting if they find none', async () => {
   const calls = new FirstCalls(clock);
   void calls.begin(one);
   const turn = calls.begin(two);
